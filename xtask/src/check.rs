@@ -221,9 +221,6 @@ fn clippy() -> Outcome {
     cargo(&[&what[..], &["--target-dir", &target, "--", "-D", "warnings"]].concat(), &[])
 }
 
-/// The crate whose tests in `src` the README's command leaves out, because they take long to compile.
-pub(crate) const INNER_TESTS: &str = "zarr-view";
-
 /// The test command of the README, word for word.
 fn readme_tests() -> Outcome {
     run(Command::new("bash").args(["-c", &readme_line("cargo test ")?]))
@@ -240,8 +237,7 @@ fn documentation() -> Outcome {
 /// are in memory, where making and deleting them is quicker; those of the README's tests are on disk.
 fn optimised_tests() -> Outcome {
     let folder: &[_] = if memory_has_room() { &[("TMPDIR", MEMORY)] } else { &[] };
-    cargo(&[&["test"], &optimised::crates()[..]].concat(), folder)?;
-    cargo(&[&["test", "--package", INNER_TESTS, "--lib"], &optimised::HOW[..]].concat(), &[])
+    cargo(&[&["test"], &optimised::crates()[..]].concat(), folder)
 }
 
 const MEMORY: &str = "/dev/shm";

@@ -49,13 +49,13 @@ impl<'a> Stored<'a> {
         let keys: Vec<(Vec<u64>, String)> = self
             .gaps()
             .take(shown)
-            .map(|number| {
-                let index = zarr_grid::unravel(number, &self.occupied);
+            .filter_map(|number| {
+                let index = zarr_grid::unravel(number, &self.occupied)?;
                 let key = self
                     .layout
                     .key(&index)
                     .map_or_else(|_| format!("{index:?}"), |key| key.to_string());
-                (index, key)
+                Some((index, key))
             })
             .collect();
         let more = missing.saturating_sub(u64::try_from(keys.len()).unwrap_or(u64::MAX));

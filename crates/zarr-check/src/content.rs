@@ -342,7 +342,7 @@ impl<'a> Examiner<'a> {
                     return Err(ExamineError::Text(format!(
                         "element {:?} has the code unit {unit:#x}, expected 0 to 0x10ffff without \
                          0xd800 to 0xdfff",
-                        zarr_grid::unravel(widen(number), &shape)
+                        zarr_grid::unravel(widen(number), &shape).unwrap_or_default()
                     )));
                 }
             }

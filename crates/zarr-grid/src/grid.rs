@@ -204,20 +204,24 @@ impl FromIterator<Axis> for Grid {
     }
 }
 
-/// The index of element `number` of a box of this shape, counted in C order.
+/// The index of element `number` of a box of this shape, counted in C order. `None` if the box has
+/// no more than `number` elements.
 ///
 /// # Examples
 /// ```
-/// assert_eq!(zarr_grid::unravel(13, &[4, 3, 4]), [1, 0, 1]);
+/// use zarr_grid::unravel;
+///
+/// assert_eq!(unravel(13, &[4, 3, 4]), Some(vec![1, 0, 1]));
+/// assert_eq!(unravel(48, &[4, 3, 4]), None);
 /// ```
 #[must_use]
-pub fn unravel(mut number: u64, shape: &[u64]) -> Vec<u64> {
+pub fn unravel(mut number: u64, shape: &[u64]) -> Option<Vec<u64>> {
     let mut index = alloc::vec![0; shape.len()];
     for (at, length) in index.iter_mut().zip(shape).rev() {
-        *at = number.checked_rem(*length).unwrap_or(0);
-        number = number.checked_div(*length).unwrap_or(0);
+        *at = number.checked_rem(*length)?;
+        number = number.checked_div(*length)?;
     }
-    index
+    (number == 0).then_some(index)
 }
 
 #[cold]

@@ -1,6 +1,7 @@
 //! The choices of a packing: the orders of bits and bytes, the count of padding bits, the kernel.
 
 use core::fmt;
+use core::ops::Range;
 
 /// The end of a byte at which the bit sequence starts.
 ///
@@ -72,10 +73,14 @@ pub enum PaddingEncoding {
 }
 
 impl PaddingEncoding {
-    /// Bytes in front of the packed bits: 1 for `FirstByte`, otherwise 0.
-    #[must_use]
-    pub fn prefix_len(self) -> usize {
-        usize::from(self == Self::FirstByte)
+    /// The packed bits in an encoded chunk of `len` bytes: all but the padding byte. Empty if that
+    /// is missing.
+    pub(crate) fn packed_in(self, len: usize) -> Range<usize> {
+        match self {
+            Self::None => 0..len,
+            Self::FirstByte => len.min(1)..len,
+            Self::LastByte => 0..len.saturating_sub(1),
+        }
     }
 
     /// Bytes besides the packed bits: 0 for `None`, otherwise 1.

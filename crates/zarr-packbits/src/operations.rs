@@ -1,6 +1,6 @@
 //! Packing and unpacking: the lengths are checked here, once; then the bits are moved.
 
-use crate::{Error, Packing, memory};
+use crate::{Error, Packing, PaddingEncoding, memory};
 
 impl Packing {
     /// Packs all elements of `src` into `dst`, and zeroes the padding bits.
@@ -55,50 +55,71 @@ impl Packing {
         Ok(())
     }
 
-    /// Packs `src` into the packed chunk `packed`, starting at element `first`, and changes no
-    /// bit of any other element.
+    /// Packs `src` into the encoded chunk `encoded`, starting at element `first`, and changes no
+    /// bit of any other element, nor the padding byte.
     ///
     /// Ranges that start and end at multiples of eight elements share no byte, so a chunk may be
     /// split there for several threads.
     ///
     /// # Examples
     /// ```
-    /// use zarr_packbits::Packing;
+    /// use zarr_packbits::{Packing, PaddingEncoding};
     ///
     /// let packing = Packing::builder(4).build()?;
     /// let mut packed = [0x11, 0x11, 0x11];
-    /// packing.pack_range(&[2, 3, 4], 1, &mut packed)?;
+    /// packing.pack_range(&[2, 3, 4], PaddingEncoding::None, 1, &mut packed)?;
     /// assert_eq!(packed, [0x21, 0x43, 0x11]);
+    /// let mut encoded = [4, 0x11, 0x11, 0x01]; // five elements, after their padding byte
+    /// packing.pack_range(&[2, 3, 4], PaddingEncoding::FirstByte, 1, &mut encoded)?;
+    /// assert_eq!(encoded, [4, 0x21, 0x43, 0x01]);
     /// # Ok::<(), zarr_packbits::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::UnpackedLength`], [`Error::PackedTooShort`] or [`Error::TooManyElements`];
     /// [`Error::Lost`] if the packing [refuses loss](Packing::refuse_loss).
-    pub fn pack_range(&self, src: &[u8], first: usize, packed: &mut [u8]) -> Result<(), Error> {
+    pub fn pack_range(
+        &self,
+        src: &[u8],
+        padding: PaddingEncoding,
+        first: usize,
+        encoded: &mut [u8],
+    ) -> Result<(), Error> {
+        let range = padding.packed_in(encoded.len());
+        let packed = &mut encoded[range];
         let elements = self.elements_in(src.len())?;
         let at = self.checked_position(first)?;
         self.check_fits(packed.len(), at, elements)?;
         self.run_pack(src, &mut packed[at.0..], at.1)
     }
 
-    /// Unpacks elements of the packed chunk `packed`, starting at element `first`, as many as
-    /// `dst` holds.
+    /// Unpacks elements of the encoded chunk `encoded`, starting at element `first`, as many as
+    /// `dst` holds. Skips the padding byte, and does not check it: the number of all elements is
+    /// not known here.
     ///
     /// # Examples
     /// ```
-    /// use zarr_packbits::Packing;
+    /// use zarr_packbits::{Packing, PaddingEncoding};
     ///
     /// let packing = Packing::builder(4).build()?;
     /// let mut out = [0; 3];
-    /// packing.unpack_range(&[0x21, 0x43, 0x65], 1, &mut out)?;
+    /// packing.unpack_range(&[0x21, 0x43, 0x65], PaddingEncoding::None, 1, &mut out)?;
+    /// assert_eq!(out, [2, 3, 4]);
+    /// packing.unpack_range(&[0, 0x21, 0x43, 0x65], PaddingEncoding::FirstByte, 1, &mut out)?;
     /// assert_eq!(out, [2, 3, 4]);
     /// # Ok::<(), zarr_packbits::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::UnpackedLength`], [`Error::PackedTooShort`] or [`Error::TooManyElements`].
-    pub fn unpack_range(&self, packed: &[u8], first: usize, dst: &mut [u8]) -> Result<(), Error> {
+    pub fn unpack_range(
+        &self,
+        encoded: &[u8],
+        padding: PaddingEncoding,
+        first: usize,
+        dst: &mut [u8],
+    ) -> Result<(), Error> {
+        let packed = &encoded[padding.packed_in(encoded.len())];
         let elements = self.elements_in(dst.len())?;
         let at = self.checked_position(first)?;
         self.check_fits(packed.len(), at, elements)?;
@@ -127,12 +148,12 @@ impl Packing {
     ///
     /// # Examples
     /// ```
-    /// use zarr_packbits::Packing;
+    /// use zarr_packbits::{Packing, PaddingEncoding};
     ///
     /// // Elements 5 and 6 of six bits each, from the bytes that contain them.
     /// let packing = Packing::builder(6).build()?;
     /// let chunk = [0x41, 0x21, 0x0c, 0x44, 0x61, 0x1c]; // 1 5 2 3 4 5 6 7
-    /// let range = packing.byte_range(5, 2).unwrap();
+    /// let range = packing.byte_range(5, 2, PaddingEncoding::None).unwrap();
     /// let mut out = [0; 2];
     /// packing.unpack_at(&chunk[range.bytes], range.bit, &mut out)?;
     /// assert_eq!(out, [5, 6]);

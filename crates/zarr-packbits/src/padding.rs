@@ -66,7 +66,7 @@ impl Packing {
     /// `encoded`: [`encoded_len`](Packing::encoded_len) of n bytes; `dst`: n elements.
     ///
     /// # Errors
-    /// [`Error::UnpackedLength`], or as [`packed_bits`](Packing::packed_bits).
+    /// [`Error::UnpackedLength`], or as [`packed_part`](Packing::packed_part).
     pub fn decode(
         &self,
         encoded: &[u8],
@@ -74,33 +74,34 @@ impl Packing {
         dst: &mut [u8],
     ) -> Result<(), Error> {
         let elements = self.elements_in(dst.len())?;
-        self.unpack(self.packed_bits(encoded, elements, padding)?, dst)
+        self.unpack(self.packed_part(encoded, elements, padding)?, dst)
     }
 
-    /// The packed bits of an encoded chunk of `elements` elements, after checking its length and
-    /// its padding byte.
+    /// The bytes of an encoded chunk of `elements` elements without its padding byte, after checking
+    /// its length and that byte.
     ///
     /// # Errors
     /// [`Error::EncodedLength`], [`Error::MissingPaddingByte`], [`Error::PaddingByte`] or
     /// [`Error::TooManyElements`].
-    pub fn packed_bits<'a>(
+    pub fn packed_part<'a>(
         &self,
         encoded: &'a [u8],
         elements: usize,
         padding: PaddingEncoding,
     ) -> Result<&'a [u8], Error> {
         self.check_encoded_len(encoded.len(), elements, padding)?;
-        let (position, found, packed) = match (padding, encoded) {
-            (PaddingEncoding::FirstByte, [first, rest @ ..]) => (0, *first, rest),
-            (PaddingEncoding::LastByte, [rest @ .., last]) => (rest.len(), *last, rest),
-            (_, packed) => return Ok(packed),
+        let range = padding.packed_in(encoded.len());
+        let position = match padding {
+            PaddingEncoding::None => return Ok(encoded),
+            PaddingEncoding::FirstByte => 0,
+            PaddingEncoding::LastByte => range.end,
         };
-        let expected = self.padding_bits(elements);
+        let (found, expected) = (encoded[position], self.padding_bits(elements));
         if found != expected {
             let bits = self.bits();
             return Err(Error::PaddingByte { position, found, expected, elements, bits });
         }
-        Ok(packed)
+        Ok(&encoded[range])
     }
 
     /// Whether the padding bits of `packed`, which ends with the last of `elements` elements, are

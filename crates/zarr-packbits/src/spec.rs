@@ -4,7 +4,7 @@
 use core::hash::{Hash, Hasher};
 use core::ops::Range;
 
-use crate::{BitOrder, ByteOrder, Error, Kernel, field::Field};
+use crate::{BitOrder, ByteOrder, Error, Kernel, PaddingEncoding, field::Field};
 
 /// How the elements of one data type are packed: the layout, its lengths and its operations.
 ///
@@ -164,19 +164,20 @@ impl PackingBuilder {
     }
 }
 
-/// The bytes of a packed chunk that hold some of its elements.
+/// The bytes of an encoded chunk that hold some of its elements.
 ///
 /// # Examples
 /// ```
-/// use zarr_packbits::{PackedRange, Packing};
+/// use zarr_packbits::{PackedRange, Packing, PaddingEncoding};
 ///
 /// let packing = Packing::builder(16).last_bit(11).build()?;
-/// assert_eq!(packing.byte_range(1, 2), Some(PackedRange { bytes: 1..5, bit: 4 }));
+/// let range = packing.byte_range(1, 2, PaddingEncoding::None);
+/// assert_eq!(range, Some(PackedRange { bytes: 1..5, bit: 4 }));
 /// # Ok::<(), zarr_packbits::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PackedRange {
-    /// The bytes, counted from the first packed byte (after a padding byte at the front).
+    /// The bytes, counted from the first of the chunk.
     pub bytes: Range<usize>,
     /// The position of the first element within the first byte, 0 to 7 bits.
     pub bit: usize,
@@ -318,27 +319,33 @@ impl Packing {
         (bits.wrapping_neg() % 8) as u8
     }
 
-    /// The place of elements `[first, first + count)` in a packed chunk, to read only these bytes.
+    /// The place of elements `[first, first + count)` in an encoded chunk, to read only these bytes.
     /// [`unpack_at`](Packing::unpack_at) takes the bytes and the bit. `None` if a position exceeds
     /// `usize`.
     ///
-    /// In a chunk with [`PaddingEncoding::FirstByte`](crate::PaddingEncoding::FirstByte) the bytes
-    /// are one later.
-    ///
     /// # Examples
     /// ```
-    /// use zarr_packbits::Packing;
+    /// use zarr_packbits::{Packing, PaddingEncoding};
     ///
     /// let packing = Packing::builder(6).build()?;
-    /// let range = packing.byte_range(5, 2).unwrap();
+    /// let range = packing.byte_range(5, 2, PaddingEncoding::None).unwrap();
     /// // bits 30 to 41
     /// assert_eq!((range.bytes, range.bit), (3..6, 6));
+    /// let range = packing.byte_range(5, 2, PaddingEncoding::FirstByte).unwrap();
+    /// assert_eq!((range.bytes, range.bit), (4..7, 6));
     /// # Ok::<(), zarr_packbits::Error>(())
     /// ```
     #[must_use]
-    pub fn byte_range(&self, first: usize, count: usize) -> Option<PackedRange> {
+    pub fn byte_range(
+        &self,
+        first: usize,
+        count: usize,
+        padding: PaddingEncoding,
+    ) -> Option<PackedRange> {
+        let ahead = usize::from(padding == PaddingEncoding::FirstByte);
         let (start, bit) = self.position(first)?;
-        let end = self.packed_len(first.checked_add(count)?)?;
+        let start = start.checked_add(ahead)?;
+        let end = self.packed_len(first.checked_add(count)?)?.checked_add(ahead)?;
         if count == 0 {
             return Some(PackedRange { bytes: start..start, bit: 0 });
         }

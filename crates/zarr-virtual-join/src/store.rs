@@ -252,7 +252,9 @@ impl Joined {
         let fill = self.metadata.fill_value().bytes();
         let count = self.members.grid().occupied_chunks().unwrap_or(u64::MAX);
         for number in 0..count {
-            let member = zarr_grid::unravel(number, self.members.grid().occupied());
+            let Some(member) = zarr_grid::unravel(number, self.members.grid().occupied()) else {
+                break;
+            };
             if self.members.open(&member)?.is_some_and(|array| Some(array.fill()) != fill) {
                 return Ok(false);
             }
@@ -274,7 +276,9 @@ impl Joined {
 
     fn keys_of_member(&self, number: u64) -> Result<Vec<Key>, ArrayError> {
         let grid = |cause| ArrayError::Selection { cause };
-        let member = zarr_grid::unravel(number, self.members.grid().occupied());
+        let Some(member) = zarr_grid::unravel(number, self.members.grid().occupied()) else {
+            return Ok(Vec::new());
+        };
         let mut origin = vec![0; member.len()];
         self.members.grid().chunk_origin(&member, &mut origin).map_err(grid)?;
         let Some(array) = self.members.open(&member)? else { return Ok(Vec::new()) };

@@ -85,15 +85,15 @@ fuzz_target!(|input: Input| {
     // Buffers of any length.
     same(&packing, &packed, align, |p, packed| p.pack(&src, packed));
     same(&packing, &src, align, |p, dst| p.unpack(&packed, dst));
-    same(&packing, &packed, align, |p, packed| p.pack_range(&src, at, packed));
-    same(&packing, &src, align, |p, dst| p.unpack_range(&packed, at, dst));
+    same(&packing, &packed, align, |p, packed| p.pack_range(&src, PaddingEncoding::None, at, packed));
+    same(&packing, &src, align, |p, dst| p.unpack_range(&packed, PaddingEncoding::None, at, dst));
     same(&packing, &packed, align, |p, packed| p.pack_at(&src, at, packed));
     same(&packing, &src, align, |p, dst| p.unpack_at(&packed, at, dst));
     same(&packing, &packed, align, |p, packed| p.encode(&src, padding, packed));
     same(&packing, &src, align, |p, dst| p.decode(&packed, padding, dst));
     let _ = packing.lost(&src).map(Iterator::count);
     let _ = packing.padding_is_zero(&packed, elements);
-    let _ = packing.byte_range(at, elements);
+    let _ = packing.byte_range(at, elements, PaddingEncoding::None);
 
     // Buffers of the right lengths.
     let src = fill(&src, elements * packing.element_size());
@@ -103,8 +103,8 @@ fuzz_target!(|input: Input| {
     assert!(same(&packing, &src, align, |p, dst| p.unpack(&packed, dst)));
     if at < elements {
         let part = at * packing.element_size();
-        assert!(same(&packing, &packed, align, |p, packed| p.pack_range(&src[part..], at, packed)));
-        assert!(same(&packing, &src[part..], align, |p, dst| p.unpack_range(&packed, at, dst)));
+        assert!(same(&packing, &packed, align, |p, packed| p.pack_range(&src[part..], PaddingEncoding::None, at, packed)));
+        assert!(same(&packing, &src[part..], align, |p, dst| p.unpack_range(&packed, PaddingEncoding::None, at, dst)));
     }
     // Unpacked elements survive, and surviving elements are restored.
     let mut back = src.clone();

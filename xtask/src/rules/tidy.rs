@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use crate::check::INNER_TESTS;
 use crate::release::book;
 use crate::rules::steps;
 use crate::run::{Outcome, read, root, tracked};
@@ -122,15 +121,14 @@ fn licences(files: &[String], faults: &mut Vec<String>) {
     }
 }
 
-/// Nothing runs the tests in `src` of a library with `test = false`, but for those of
-/// [`INNER_TESTS`].
+/// Nothing runs the tests in `src` of a library with `test = false`.
 fn inner_tests(files: &[String], faults: &mut Vec<String>) {
     for path in files {
         let Some(package) = path.strip_suffix("Cargo.toml") else { continue };
         let manifest = read(path).unwrap_or_default();
         let library = manifest.split("\n[").find(|table| table.starts_with("lib]"));
         let is_off = library.is_some_and(|table| table.contains("\ntest = false"));
-        if !is_off || package.ends_with(&format!("/{INNER_TESTS}/")) {
+        if !is_off {
             continue;
         }
         let source = format!("{package}src/");

@@ -22,4 +22,4 @@ pub(crate) fn crates() -> Vec<&'static str> {
 pub(crate) const CONFIG: [&str; 2] = ["--config", "xtask/optimised.toml"];
 
 /// How they are built.
-pub(crate) const HOW: [&str; 5] = ["--all-features", CONFIG[0], CONFIG[1], "--locked", "--quiet"];
+const HOW: [&str; 5] = ["--all-features", CONFIG[0], CONFIG[1], "--locked", "--quiet"];

@@ -186,9 +186,9 @@ fn keys_of(
     let layout = array.and_then(|array| ChunkLayout::new(&prefix, &array).ok());
     let chunks = layout.into_iter().flat_map(|layout| {
         let numbers = 0..layout.grid().occupied_chunks().unwrap_or(u64::MAX);
-        numbers.map(move |number| {
-            let index = unravel(number, layout.grid().occupied());
-            layout.key(&index).map_err(StoreError::from)
+        numbers.map_while(move |number| {
+            let index = unravel(number, layout.grid().occupied())?;
+            Some(layout.key(&index).map_err(StoreError::from))
         })
     });
     documents.chain(chunks)

@@ -92,7 +92,8 @@ impl Iterator for Batches<'_> {
         let indices = self.selection.axes().get(cut)?;
         let most = start.saturating_add(self.rows);
         let chunks = self.array.grid().axes().get(cut)?;
-        let ends = |end: u64| chunks.chunk_end(indices, end).map(|end| end.min(self.left.end));
+        let ends =
+            |end: u64| chunks.next_chunk_position(indices, end).map(|end| end.min(self.left.end));
         let mut end = ends(start)?;
         while end < self.left.end
             && let Some(next) = ends(end)

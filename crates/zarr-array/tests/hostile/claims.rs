@@ -65,7 +65,7 @@ fn an_axis_of_many_chunks_answers_in_little_memory() {
         ];
         for selection in &selections {
             bounded("selections", || {
-                black_box(axis.chunk_end(selection, 0));
+                black_box(axis.next_chunk_position(selection, 0));
                 if let Ok(selected) = axis.select(selection) {
                     black_box((selected.len(), selected.is_reversed()));
                     let mut parts = selected.parts();
@@ -75,8 +75,8 @@ fn an_axis_of_many_chunks_answers_in_little_memory() {
         }
         bounded("changes", || {
             for count in [0, occupied / 3, occupied] {
-                let _ = black_box(axis.shift(count));
-                let _ = black_box(axis.permute(&[count..occupied, 0..count]));
+                let _ = black_box(axis.skip_chunks(count));
+                let _ = black_box(axis.take_chunks(&[count..occupied, 0..count]));
             }
             let _ = black_box(axis.resized(extent.saturating_mul(2), Growth::RepeatLast));
             let _ = black_box((

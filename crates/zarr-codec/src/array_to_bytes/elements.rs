@@ -115,10 +115,8 @@ impl ElementCodec {
                 (first.checked_mul(element.size())?..end, 0)
             }
             Self::Packbits { packing, padding } => {
-                let range = packing.byte_range(first, count)?;
-                let ahead = padding.prefix_len();
-                let shifted = |at: usize| at.checked_add(ahead);
-                (shifted(range.bytes.start)?..shifted(range.bytes.end)?, range.bit)
+                let range = packing.byte_range(first, count, *padding)?;
+                (range.bytes, range.bit)
             }
         };
         Some((widen(bytes.start)..widen(bytes.end), bit))

@@ -61,8 +61,8 @@ pub(super) fn bind_numcodecs(
 pub(crate) struct Packed<'a> {
     /// The bits, and the padding byte if there is one.
     pub(crate) bytes: Bytes<'a>,
-    bits: Range<usize>,
     packing: &'a Packing,
+    padding: PaddingEncoding,
 }
 
 impl<'a> Packed<'a> {
@@ -73,15 +73,13 @@ impl<'a> Packed<'a> {
         bytes: Bytes<'a>,
         elements: usize,
     ) -> Result<Self, ChunkErrorKind> {
-        let start = padding.prefix_len();
-        let length = packing.packed_bits(&bytes, elements, padding)?.len();
-        Ok(Self { bytes, bits: start..start.saturating_add(length), packing })
+        packing.packed_part(&bytes, elements, padding)?;
+        Ok(Self { bytes, packing, padding })
     }
 
     /// Unpacks as many elements as `out` holds, starting at `first`.
     pub(crate) fn unpack_range(&self, first: usize, out: &mut [u8]) -> Result<(), ChunkErrorKind> {
-        let bits = self.bytes.get(self.bits.clone()).unwrap_or_default();
-        Ok(self.packing.unpack_range(bits, first, out)?)
+        Ok(self.packing.unpack_range(&self.bytes, self.padding, first, out)?)
     }
 }
 
@@ -90,7 +88,7 @@ pub(crate) struct Packer<'a> {
     packing: &'a Packing,
     /// The same packing, but refusing elements that it would change.
     refusing: Packing,
-    bits: Range<usize>,
+    padding: PaddingEncoding,
     bytes: Buffer,
 }
 
@@ -104,21 +102,19 @@ impl<'a> Packer<'a> {
     ) -> Result<Self, ChunkErrorKind> {
         let too_large = || ChunkErrorKind::OutOfMemory { bytes: widen(elements) };
         let mut bytes = pool.take(packing.encoded_len(elements, padding).ok_or_else(too_large)?)?;
-        let start = padding.prefix_len();
-        let bits = start..start.saturating_add(packing.packed_len(elements).ok_or_else(too_large)?);
         // The last bits may be padding.
-        if let Some(last) = bytes.get_mut(bits.clone()).and_then(<[u8]>::last_mut) {
+        let (byte, last) = match (padding, &mut bytes[..]) {
+            (PaddingEncoding::FirstByte, [byte, bits @ ..])
+            | (PaddingEncoding::LastByte, [bits @ .., byte]) => (Some(byte), bits.last_mut()),
+            (_, bits) => (None, bits.last_mut()),
+        };
+        if let Some(last) = last {
             *last = 0;
         }
-        let byte = match padding {
-            PaddingEncoding::None => None,
-            PaddingEncoding::FirstByte => bytes.first_mut(),
-            PaddingEncoding::LastByte => bytes.last_mut(),
-        };
         if let Some(byte) = byte {
             *byte = packing.padding_bits(elements);
         }
-        Ok(Self { packing, refusing: packing.refuse_loss(true), bits, bytes })
+        Ok(Self { packing, refusing: packing.refuse_loss(true), padding, bytes })
     }
 
     /// Packs `elements`; the first has number `first`. If `refuse`, elements that would
@@ -129,9 +125,8 @@ impl<'a> Packer<'a> {
         elements: &[u8],
         refuse: bool,
     ) -> Result<(), ChunkErrorKind> {
-        let bits = self.bytes.get_mut(self.bits.clone()).unwrap_or_default();
         let packing = if refuse { &self.refusing } else { self.packing };
-        let packed = packing.pack_range(elements, first, bits);
+        let packed = packing.pack_range(elements, self.padding, first, &mut self.bytes);
         packed.map_err(|error| refusal(error, elements, packing.element_size()))
     }
 
@@ -150,7 +145,7 @@ pub(super) fn decode(
     pool: &mut Pool,
 ) -> Result<Buffer, ChunkErrorKind> {
     // Check the length before allocating memory in proportion to the elements.
-    let packed = packing.packed_bits(&encoded, elements, padding)?;
+    let packed = packing.packed_part(&encoded, elements, padding)?;
     let mut unpacked = pool.take(elements.saturating_mul(element.size()))?;
     packing.unpack(packed, &mut unpacked)?;
     encoded.give_to(pool);

@@ -79,7 +79,7 @@ impl<'c> SmallChunkCopy<'c> {
             ElementCodec::Packbits { packing, padding } if bytes_to_bytes.is_empty() => {
                 // Checks the length before allocating memory in proportion to the elements.
                 let elements = self.codec.elements;
-                let packed = packing.packed_bits(encoded, elements, *padding);
+                let packed = packing.packed_part(encoded, elements, *padding);
                 let packed = packed.map_err(|error| failed(error.into()))?;
                 self.make_room().map_err(failed)?;
                 packing.unpack(packed, &mut self.elements).map_err(|error| failed(error.into()))?;

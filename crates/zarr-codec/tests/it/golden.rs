@@ -179,6 +179,32 @@ fn sd_64_transpose_order_that_is_not_its_own_inverse() {
     both_ways(codecs, "uint8", &[2, 3, 4], &decoded, &encoded);
 }
 
+/// A consistent other order would pass round trips: these are the elements of the document's
+/// `ravel(B) == ravel(A)`, in C order, as a transpose before and after the reshape shows them.
+#[test]
+fn reshape_keeps_the_elements_in_c_order() {
+    let reshape = r#"{"name": "reshape", "configuration": {"shape": [3, -1]}}"#;
+    let transpose = r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#;
+    let chain = |codecs: &[&str]| format!(r#"[{}, {{"name": "bytes"}}]"#, codecs.join(", "));
+    // A = [[0, 1, 2], [3, 4, 5]]
+    let a = [0, 1, 2, 3, 4, 5];
+    both_ways(&chain(&[reshape]), "uint8", &[2, 3], &a, &a);
+    // B = [[0, 1], [2, 3], [4, 5]], stored column by column
+    both_ways(&chain(&[reshape, transpose]), "uint8", &[2, 3], &a, &[0, 2, 4, 1, 3, 5]);
+    // A turned: [[0, 3], [1, 4], [2, 5]], then ravelled and stored in two rows column by column
+    let rows = r#"{"name": "reshape", "configuration": {"shape": [2, 3]}}"#;
+    both_ways(&chain(&[transpose, rows]), "uint8", &[2, 3], &a, &[0, 3, 1, 4, 2, 5]);
+    let turned = chain(&[transpose, rows, transpose]);
+    both_ways(&turned, "uint8", &[2, 3], &a, &[0, 4, 3, 2, 1, 5]);
+    // The same for an entry that merges two dimensions, and elements of two bytes.
+    let merged = r#"{"name": "reshape", "configuration": {"shape": [[0], [1, 2]]}}"#;
+    let merged = format!(r#"[{merged}, {transpose}, {}"#, &BIG[1..]);
+    let elements: Vec<u8> = (0..8_u16).flat_map(u16::to_le_bytes).collect();
+    let stored: Vec<u8> =
+        [0_u16, 4, 1, 5, 2, 6, 3, 7].into_iter().flat_map(u16::to_be_bytes).collect();
+    both_ways(&merged, "uint16", &[2, 2, 2], &elements, &stored);
+}
+
 #[test]
 fn sd_30_no_dimensions_have_the_empty_order() {
     let codecs = r#"[{"name": "transpose", "configuration": {"order": []}}, {"name": "bytes"}]"#;

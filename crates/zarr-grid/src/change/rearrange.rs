@@ -22,11 +22,11 @@ impl Axis {
     /// use zarr_grid::Axis;
     ///
     /// let axis = Axis::from_edges(90, [31, 28, 31])?;
-    /// assert_eq!(axis.shift(1)?, Axis::from_edges(59, [28, 31])?);
-    /// assert_eq!(Axis::regular(10, 4)?.shift(1)?, Axis::regular(6, 4)?);
+    /// assert_eq!(axis.skip_chunks(1)?, Axis::from_edges(59, [28, 31])?);
+    /// assert_eq!(Axis::regular(10, 4)?.skip_chunks(1)?, Axis::regular(6, 4)?);
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```
-    pub fn shift(&self, count: u64) -> Result<Axis, GridError> {
+    pub fn skip_chunks(&self, count: u64) -> Result<Axis, GridError> {
         let from = self.clipped(count).map(|range| range.start);
         let start = match from {
             Some(start) => start,
@@ -57,12 +57,12 @@ impl Axis {
     /// use zarr_grid::Axis;
     ///
     /// let axis = Axis::from_edges(90, [31, 28, 31])?;
-    /// assert_eq!(axis.permute(&[1..3, 0..1])?, Axis::from_edges(90, [28, 31, 31])?);
-    /// assert_eq!(axis.permute(&[0..1, 2..3])?, Axis::from_edges(62, [31, 31])?);
-    /// assert!(Axis::regular(10, 4)?.permute(&[2..3, 0..2]).is_err()); // two elements of four
+    /// assert_eq!(axis.take_chunks(&[1..3, 0..1])?, Axis::from_edges(90, [28, 31, 31])?);
+    /// assert_eq!(axis.take_chunks(&[0..1, 2..3])?, Axis::from_edges(62, [31, 31])?);
+    /// assert!(Axis::regular(10, 4)?.take_chunks(&[2..3, 0..2]).is_err()); // two elements of four
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```
-    pub fn permute(&self, order: &[Range<u64>]) -> Result<Axis, GridError> {
+    pub fn take_chunks(&self, order: &[Range<u64>]) -> Result<Axis, GridError> {
         let occupied = self.occupied();
         let ranges = order.iter().filter(|range| range.start < range.end);
         let ranges: Vec<&Range<u64>> = ranges.collect();

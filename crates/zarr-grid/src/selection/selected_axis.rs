@@ -34,14 +34,14 @@ impl Axis {
     ///
     /// let months = Axis::from_edges(90, [31, 28, 31])?;
     /// let days = AxisSelection::Step { range: 0..90, step: 10 }; // 0, 10, 20, 30, 40, ...
-    /// assert_eq!(months.chunk_end(&days, 1), Some(4)); // the position of 40
+    /// assert_eq!(months.next_chunk_position(&days, 1), Some(4)); // the position of 40
     /// let listed = AxisSelection::from([58, 31, 30, 59]);
-    /// assert_eq!(months.chunk_end(&listed, 0), Some(2)); // the position of 30
-    /// assert_eq!(months.chunk_end(&listed, 4), None);
+    /// assert_eq!(months.next_chunk_position(&listed, 0), Some(2)); // the position of 30
+    /// assert_eq!(months.next_chunk_position(&listed, 4), None);
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```
     #[must_use]
-    pub fn chunk_end(&self, selection: &AxisSelection, position: u64) -> Option<u64> {
+    pub fn next_chunk_position(&self, selection: &AxisSelection, position: u64) -> Option<u64> {
         let index = selection.get(position)?;
         let chunk = self.clipped(self.chunk_of(index)?.0)?;
         let step = match selection {

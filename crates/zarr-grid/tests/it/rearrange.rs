@@ -36,7 +36,7 @@ fn a_shift_drops_chunks_in_front() {
     for axis in axes() {
         let all = chunks(&axis);
         for count in 0..=all.len() {
-            let shifted = axis.shift(count as u64).expect("there are as many");
+            let shifted = axis.skip_chunks(count as u64).expect("there are as many");
             assert_eq!(chunks(&shifted), all[count..], "{axis:?}");
             assert_eq!(shifted.extent(), all[count..].iter().map(|chunk| chunk.1).sum::<u64>());
             let is_regular = |axis: &Axis| matches!(axis.kind(), AxisKind::Regular { .. });
@@ -49,7 +49,7 @@ fn a_shift_drops_chunks_in_front() {
         // Declared chunks past the extent are in no store: they do not count.
         let occupied = all.len() as u64;
         let error = GridErrorKind::NotOccupied { chunk: occupied, occupied };
-        assert_eq!(axis.shift(occupied + 1), Err(error.into()), "{axis:?}");
+        assert_eq!(axis.skip_chunks(occupied + 1), Err(error.into()), "{axis:?}");
     }
 }
 
@@ -68,7 +68,7 @@ fn a_permutation_takes_chunks_in_its_order() {
                     let numbers: Vec<u64> = order.iter().cloned().flatten().collect();
                     let expected: Vec<(u64, u64)> =
                         numbers.iter().map(|chunk| all[*chunk as usize]).collect();
-                    let found = axis.permute(&order);
+                    let found = axis.take_chunks(&order);
                     let last = numbers.iter().position(|chunk| chunk + 1 == count);
                     let moves = last.is_some_and(|at| at + 1 != numbers.len());
                     if is_clipped && moves {
@@ -82,6 +82,6 @@ fn a_permutation_takes_chunks_in_its_order() {
             }
         }
         let error = GridErrorKind::NotOccupied { chunk: count, occupied: count };
-        assert_eq!(axis.permute(&[0..0, 0..count + 1]), Err(error.into()), "{axis:?}");
+        assert_eq!(axis.take_chunks(&[0..0, 0..count + 1]), Err(error.into()), "{axis:?}");
     }
 }

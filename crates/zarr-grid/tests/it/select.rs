@@ -350,16 +350,20 @@ fn a_chunk_of_any_selection_ends_where_its_indices_leave_it() {
                 wanted.iter().map(|index| naive.chunk_of(*index).unwrap().0).collect();
             for (at, chunk) in chunks.iter().enumerate() {
                 let here = chunks[at..].iter().take_while(|other| *other == chunk).count();
-                let end = axis.chunk_end(selection, at as u64).unwrap() as usize;
+                let end = axis.next_chunk_position(selection, at as u64).unwrap() as usize;
                 assert_eq!(end.min(wanted.len()), at + here, "{naive:?} {selection:?} {at}");
             }
-            assert_eq!(axis.chunk_end(selection, wanted.len() as u64), None, "{selection:?}");
+            assert_eq!(
+                axis.next_chunk_position(selection, wanted.len() as u64),
+                None,
+                "{selection:?}"
+            );
         }
     }
     // Entries past the axis's end are not looked at.
     let axis = Axis::from_edges(6, [3, 5]).unwrap();
     let long = AxisSelection::from(vec![true; 9]);
-    let ends: Vec<_> = (0..9).map(|at| axis.chunk_end(&long, at)).collect();
+    let ends: Vec<_> = (0..9).map(|at| axis.next_chunk_position(&long, at)).collect();
     assert_eq!(ends, [3, 3, 3, 6, 6, 6].map(Some).into_iter().chain([None; 3]).collect::<Vec<_>>());
 }
 

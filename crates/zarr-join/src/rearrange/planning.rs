@@ -138,8 +138,10 @@ fn place(
         pieces.push(match inserted {
             Some(other) => other.grid().axes().get(axis).cloned(),
             // Chunks declared past the end stay declared.
-            None if chunks.end == own.occupied() => Some(own.shift(chunks.start).map_err(grid)?),
-            None => Some(own.permute(std::slice::from_ref(&*chunks)).map_err(grid)?),
+            None if chunks.end == own.occupied() => {
+                Some(own.skip_chunks(chunks.start).map_err(grid)?)
+            }
+            None => Some(own.take_chunks(std::slice::from_ref(&*chunks)).map_err(grid)?),
         });
     }
     let pieces: Vec<&Axis> = pieces.iter().flatten().collect();

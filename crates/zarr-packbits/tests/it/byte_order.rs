@@ -2,7 +2,7 @@
 
 use std::hash::Hasher;
 
-use zarr_packbits::{ByteOrder, Error, Kernel, Packing};
+use zarr_packbits::{ByteOrder, Error, Kernel, Packing, PaddingEncoding};
 
 use crate::common::{self, random_bytes};
 
@@ -36,7 +36,7 @@ fn packed_bits_are_those_of_swapped_components() {
             let src = random_bytes(n * size, seed as u64);
             let len = little.packed_len(first + n).unwrap();
             let before = random_bytes(len + 9, 5);
-            let start = little.byte_range(first, n).unwrap();
+            let start = little.byte_range(first, n, PaddingEncoding::None).unwrap();
             let mut expected = before.clone();
             common::pack(&little, &src, &mut expected[start.bytes.start..], start.bit);
             let mut expected_back = vec![0; n * size];
@@ -45,16 +45,21 @@ fn packed_bits_are_those_of_swapped_components() {
             for kernel in Kernel::available() {
                 let big = big.with_kernel(kernel).unwrap();
                 let mut packed = before.clone();
-                big.pack_range(&src, first, &mut packed).unwrap();
+                big.pack_range(&src, PaddingEncoding::None, first, &mut packed).unwrap();
                 assert_eq!(packed, expected, "{big:?}, {n} from {first}");
                 let mut back = vec![0xee; n * size];
-                big.unpack_range(&packed[..len], first, &mut back).unwrap();
+                big.unpack_range(&packed[..len], PaddingEncoding::None, first, &mut back).unwrap();
                 assert_eq!(back, expected_back, "{big:?}, {n} from {first}");
                 // What is lost is what did not come back.
                 let differs = |i: &usize| src[i * size..][..size] != back[i * size..][..size];
                 let lost: Vec<usize> = (0..n).filter(differs).collect();
                 assert!(big.lost(&src).unwrap().eq(lost.iter().copied()), "{big:?}");
-                let refused = big.refuse_loss(true).pack_range(&src, first, &mut packed);
+                let refused = big.refuse_loss(true).pack_range(
+                    &src,
+                    PaddingEncoding::None,
+                    first,
+                    &mut packed,
+                );
                 assert_eq!(
                     refused.err(),
                     lost.first().map(|&element| Error::Lost {

@@ -22,11 +22,16 @@ fn messages_say_what_was_found_and_what_is_allowed() {
         message(ten.pack(&[0; 3], &mut [])),
         message(ten.pack(&[0; 4], &mut [0; 2])),
         message(ten.unpack(&[0; 4], &mut [0; 4])),
-        message(ten.unpack_range(&[0; 4], 1, &mut [0; 6])),
-        message(ten.unpack_range(&[0; 4], 9, &mut [0; 2])),
-        message(ten.pack_range(&[0; 6], 1, &mut [0; 4])),
+        message(ten.unpack_range(&[0; 4], PaddingEncoding::None, 1, &mut [0; 6])),
+        message(ten.unpack_range(&[0; 4], PaddingEncoding::None, 9, &mut [0; 2])),
+        message(ten.pack_range(&[0; 6], PaddingEncoding::None, 1, &mut [0; 4])),
         message(ten.unpack_at(&[0; 4], 33, &mut [])),
-        message(Packing::builder(64).build().unwrap().unpack_range(&[], usize::MAX, &mut [])),
+        message(Packing::builder(64).build().unwrap().unpack_range(
+            &[],
+            PaddingEncoding::None,
+            usize::MAX,
+            &mut [],
+        )),
         message(bool.decode(&[0; 3], PaddingEncoding::None, &mut [0; 8])),
         message(bool.decode(&[9, 0], PaddingEncoding::FirstByte, &mut [0; 7])),
         message(int16.decode(&[1, 0, 2, 0], PaddingEncoding::LastByte, &mut [0; 4])),
@@ -63,11 +68,15 @@ fn no_length_panics() {
                     let (by_element, by_bit) =
                         (fits(at.checked_mul(packing.bits() as usize)), fits(Some(at)));
                     assert_eq!(
-                        packing.unpack_range(&packed, at, &mut unpacked).is_ok(),
+                        packing
+                            .unpack_range(&packed, PaddingEncoding::None, at, &mut unpacked)
+                            .is_ok(),
                         by_element
                     );
                     assert_eq!(
-                        packing.pack_range(&unpacked, at, &mut packed.clone()).is_ok(),
+                        packing
+                            .pack_range(&unpacked, PaddingEncoding::None, at, &mut packed.clone())
+                            .is_ok(),
                         by_element
                     );
                     assert_eq!(packing.unpack_at(&packed, at, &mut unpacked).is_ok(), by_bit);

@@ -118,10 +118,10 @@ fn sd_17_a_partial_read_gives_the_same_elements() {
         for first in 0..=80 {
             for count in 0..=80 - first {
                 let mut out = vec![0xaa; 2 * count];
-                packing.unpack_range(&packed, first, &mut out).unwrap();
+                packing.unpack_range(&packed, PaddingEncoding::None, first, &mut out).unwrap();
                 assert_eq!(out, full[2 * first..2 * (first + count)]);
                 // Only the bytes that a reader fetches.
-                let range = packing.byte_range(first, count).unwrap();
+                let range = packing.byte_range(first, count, PaddingEncoding::None).unwrap();
                 let mut out = vec![0xaa; 2 * count];
                 packing.unpack_at(&packed[range.bytes], range.bit, &mut out).unwrap();
                 assert_eq!(out, full[2 * first..2 * (first + count)]);

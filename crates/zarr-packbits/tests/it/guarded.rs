@@ -5,7 +5,7 @@
 
 use std::ptr;
 
-use zarr_packbits::{BitOrder, Kernel, Packing};
+use zarr_packbits::{BitOrder, Kernel, Packing, PaddingEncoding};
 
 /// Bytes that are mapped before the inaccessible page.
 const ROOM: usize = 16 << 10;
@@ -75,21 +75,30 @@ fn ends_at_a_guard_page_are_exact() {
                     (packing.packed_len(start + n).unwrap(), n * packing.element_size());
                 let (packed, elements) = (noise(packed_len), noise(len));
                 let (mut unpacked, mut repacked) = (vec![0; len], packed.clone());
-                reference.unpack_range(&packed, start, &mut unpacked).unwrap();
-                reference.pack_range(&elements, start, &mut repacked).unwrap();
+                reference
+                    .unpack_range(&packed, PaddingEncoding::None, start, &mut unpacked)
+                    .unwrap();
+                reference
+                    .pack_range(&elements, PaddingEncoding::None, start, &mut repacked)
+                    .unwrap();
                 for kernel in Kernel::available() {
                     let packing = packing.with_kernel(kernel).unwrap();
                     let (src, dst) = (from.last(packed_len), to.last(len));
                     src.copy_from_slice(&packed);
-                    packing.unpack_range(src, start, dst).unwrap();
+                    packing.unpack_range(src, PaddingEncoding::None, start, dst).unwrap();
                     assert!(*dst == *unpacked, "{packing:?} unpacks {n} from {start}");
                     let (src, dst) = (from.last(len), to.last(packed_len));
                     src.copy_from_slice(&elements);
                     dst.copy_from_slice(&packed);
-                    packing.pack_range(src, start, dst).unwrap();
+                    packing.pack_range(src, PaddingEncoding::None, start, dst).unwrap();
                     assert!(*dst == *repacked, "{packing:?} packs {n} from {start}");
                     dst.copy_from_slice(&packed);
-                    let refused = refusing.with_kernel(kernel).unwrap().pack_range(src, start, dst);
+                    let refused = refusing.with_kernel(kernel).unwrap().pack_range(
+                        src,
+                        PaddingEncoding::None,
+                        start,
+                        dst,
+                    );
                     assert_eq!(
                         refused.is_ok(),
                         packing.is_lossless_for(src).unwrap(),

@@ -20,13 +20,12 @@ fn lengths_follow_the_document() {
                     (PaddingEncoding::FirstByte, 1, 0),
                     (PaddingEncoding::LastByte, 0, 1),
                 ] {
-                    assert_eq!(padding.prefix_len(), before);
                     assert_eq!(packing.encoded_len(n, padding), Some(before + len + after));
+                    let range = packing.byte_range(n, 3, padding).unwrap();
+                    assert_eq!(8 * (range.bytes.start - before) + range.bit, n * k);
+                    assert_eq!(range.bytes.end - before, ((n + 3) * k).div_ceil(8));
+                    assert!(packing.byte_range(n, 0, padding).unwrap().bytes.is_empty());
                 }
-                let range = packing.byte_range(n, 3).unwrap();
-                assert_eq!(8 * range.bytes.start + range.bit, n * k);
-                assert_eq!(range.bytes.end, ((n + 3) * k).div_ceil(8));
-                assert!(packing.byte_range(n, 0).unwrap().bytes.is_empty());
             }
         }
     }
@@ -37,11 +36,54 @@ fn lengths_do_not_wrap() {
     let packing = Packing::builder(64).build().unwrap();
     assert_eq!(packing.packed_len(usize::MAX), None);
     assert_eq!(packing.packed_len(usize::MAX / 8), Some(usize::MAX - 7));
-    assert_eq!(packing.byte_range(usize::MAX, 1), None);
-    assert_eq!(packing.byte_range(1, usize::MAX), None);
+    assert_eq!(packing.byte_range(usize::MAX, 1, PaddingEncoding::None), None);
+    assert_eq!(packing.byte_range(1, usize::MAX, PaddingEncoding::None), None);
     // The bits exceed usize, but the bytes do not.
     let packing = Packing::builder(7).build().unwrap();
     assert_eq!(packing.packed_len(usize::MAX), Some(usize::MAX / 8 * 7 + 7));
+}
+
+/// Of a chunk of each padding, each range is that of the elements, bit by bit.
+#[test]
+fn ranges_are_after_the_padding_byte() {
+    for packing in all_packings().filter(|p| p.first_bit() == 0 && p.last_bit() % 3 == 1) {
+        let size = packing.element_size();
+        let mut whole = vec![0; 19 * size];
+        common::unpack(&packing, &random_bytes(19 * size, 5), 0, &mut whole);
+        for padding in
+            [PaddingEncoding::None, PaddingEncoding::FirstByte, PaddingEncoding::LastByte]
+        {
+            let mut encoded = vec![0; packing.encoded_len(19, padding).unwrap()];
+            packing.encode(&whole, padding, &mut encoded).unwrap();
+            let ahead = 8 * usize::from(padding == PaddingEncoding::FirstByte);
+            for (first, count) in
+                (0..=19).flat_map(|first| (0..=19 - first).map(move |n| (first, n)))
+            {
+                let wanted = &whole[size * first..size * (first + count)];
+                let mut naive = vec![0; size * count];
+                let bit = ahead + first * packing.bits() as usize;
+                common::unpack(&packing, &encoded, bit, &mut naive);
+                assert_eq!(naive, wanted);
+                let mut found = vec![0xaa; size * count];
+                packing.unpack_range(&encoded, padding, first, &mut found).unwrap();
+                assert_eq!(found, wanted, "{packing:?}, {padding}, {first}");
+                let range = packing.byte_range(first, count, padding).unwrap();
+                packing.unpack_at(&encoded[range.bytes], range.bit, &mut found).unwrap();
+                assert_eq!(found, wanted, "{packing:?}, {padding}, {first}");
+                // Other elements and the padding byte stay.
+                let mut written = encoded.clone();
+                packing.pack_range(&vec![0; found.len()], padding, first, &mut written).unwrap();
+                assert_eq!(written.len(), encoded.len());
+                packing.pack_range(wanted, padding, first, &mut written).unwrap();
+                assert_eq!(written, encoded, "{packing:?}, {padding}, {first}");
+            }
+            // The padding byte is no part of any element.
+            let past = 8 * encoded.len() / packing.bits() as usize + 1;
+            let mut one = vec![0; size];
+            assert!(packing.unpack_range(&encoded, padding, past, &mut one).is_err());
+            assert!(packing.unpack_range(&[], padding, 0, &mut one).is_err());
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Packings that refuse loss (SD-49) refuse exactly the elements that a round trip changes. Every
 //! kernel detects them while it packs, wherever the element is.
 
-use zarr_packbits::{Error, Kernel, Packing};
+use zarr_packbits::{Error, Kernel, Packing, PaddingEncoding};
 
 use crate::common::{self, all_packings, random_bytes};
 
@@ -25,14 +25,19 @@ fn outside(packing: &Packing) -> Vec<u32> {
 fn check(packing: &Packing, src: &[u8], start: usize, lost: Option<usize>) {
     let end = start + src.len() / packing.element_size();
     let mut expected = vec![0x5a; packing.packed_len(end).unwrap()];
-    packing.pack_range(src, start, &mut expected).unwrap();
+    packing.pack_range(src, PaddingEncoding::None, start, &mut expected).unwrap();
     let (first_bit, last_bit) = (packing.first_bit(), packing.last_bit());
     let answer = lost.map_or(Ok(()), |element| Err(Error::Lost { element, first_bit, last_bit }));
     for kernel in Kernel::available() {
         let packing = packing.with_kernel(kernel).unwrap().refuse_loss(true);
         let mut packed = vec![0x5a; expected.len()];
         let what = || format!("{packing:?}, {} bytes from {start}", src.len());
-        assert_eq!(packing.pack_range(src, start, &mut packed), answer, "{}", what());
+        assert_eq!(
+            packing.pack_range(src, PaddingEncoding::None, start, &mut packed),
+            answer,
+            "{}",
+            what()
+        );
         assert_eq!(packed, expected, "{}", what());
     }
 }

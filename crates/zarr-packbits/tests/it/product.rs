@@ -3,7 +3,7 @@
 //! CI runs a thinned product. `cargo xtask exhaustive` runs the full one, for which it sets the
 //! environment variable `ZARR_KIT_EXHAUSTIVE`.
 
-use zarr_packbits::{Kernel, Packing};
+use zarr_packbits::{Kernel, Packing, PaddingEncoding};
 
 use crate::common::{self, all_packings, random_bytes};
 
@@ -36,7 +36,7 @@ fn check(packing: Packing, thinned: bool, seed: usize) {
             continue;
         }
         let align = (seed + 5 * start) % 64;
-        let range = packing.byte_range(start, LONGEST).unwrap();
+        let range = packing.byte_range(start, LONGEST, PaddingEncoding::None).unwrap();
         let first_byte = CANARY + align + range.bytes.start;
         common::unpack(&packing, &packed[first_byte..], range.bit, &mut expected_unpacked);
         for n in lengths(thinned, seed + start) {
@@ -56,7 +56,9 @@ fn check(packing: Packing, thinned: bool, seed: usize) {
                 let target = CANARY + align..CANARY + align + n * size;
                 // The packed buffer ends where the last element does: reading further faults.
                 let exact = packed[CANARY + align..][..end.div_ceil(8)].to_vec();
-                packing.unpack_range(&exact, start, &mut got[target.clone()]).unwrap();
+                packing
+                    .unpack_range(&exact, PaddingEncoding::None, start, &mut got[target.clone()])
+                    .unwrap();
                 assert_eq!(
                     got[target.clone()],
                     expected_unpacked[..n * size],
@@ -69,7 +71,12 @@ fn check(packing: Packing, thinned: bool, seed: usize) {
                 let mut got = packed.clone();
                 let exact = src[align..align + n * size].to_vec();
                 packing
-                    .pack_range(&exact, start, &mut got[CANARY + align..][..end.div_ceil(8)])
+                    .pack_range(
+                        &exact,
+                        PaddingEncoding::None,
+                        start,
+                        &mut got[CANARY + align..][..end.div_ceil(8)],
+                    )
                     .unwrap();
                 assert_eq!(got, expected_packed, "pack, {}", what());
             }
@@ -156,10 +163,10 @@ fn long_runs_of_bytes_equal_bitvec() {
             for kernel in Kernel::available() {
                 let packing = packing.with_kernel(kernel).unwrap();
                 let mut got = vec![0; n];
-                packing.unpack_range(&packed, start, &mut got).unwrap();
+                packing.unpack_range(&packed, PaddingEncoding::None, start, &mut got).unwrap();
                 assert_eq!(got, expected, "{packing:?}, elements {start}..{}", start + n);
                 let mut got = packed.clone();
-                packing.pack_range(&src[..n], start, &mut got).unwrap();
+                packing.pack_range(&src[..n], PaddingEncoding::None, start, &mut got).unwrap();
                 assert_eq!(got, expected_packed, "{packing:?}, elements {start}..{}", start + n);
             }
         }
@@ -198,13 +205,22 @@ fn large_outputs_equal_those_of_the_portable_kernel() {
             let portable = packing.with_kernel(Kernel::Portable).unwrap();
             let part = (1 << 14) / size;
             for (i, expected) in expected.chunks_mut(part * size).enumerate() {
-                portable.unpack_range(&packed, 3 + i * part, expected).unwrap();
+                portable
+                    .unpack_range(&packed, PaddingEncoding::None, 3 + i * part, expected)
+                    .unwrap();
             }
             for kernel in Kernel::available().filter(|k| *k != Kernel::Reference) {
                 let packing = packing.with_kernel(kernel).unwrap();
                 for align in [0, 1, 8, 16] {
                     let mut got = vec![0xaa; n * size + 128];
-                    packing.unpack_range(&packed, 3, &mut got[align..align + n * size]).unwrap();
+                    packing
+                        .unpack_range(
+                            &packed,
+                            PaddingEncoding::None,
+                            3,
+                            &mut got[align..align + n * size],
+                        )
+                        .unwrap();
                     assert!(got[align..align + n * size] == expected, "{packing:?} at {align}");
                     assert!(got[..align].iter().all(|b| *b == 0xaa));
                     assert!(got[align + n * size..].iter().all(|b| *b == 0xaa));

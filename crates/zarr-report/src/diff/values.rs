@@ -240,7 +240,7 @@ fn text(data_type: &DataType, bytes: &[u8]) -> Result<String, ReportError> {
 fn index(region: &[Range<u64>], position: u64) -> Vec<u64> {
     let shape: Vec<u64> =
         region.iter().map(|range| range.end.saturating_sub(range.start)).collect();
-    let within = zarr_grid::unravel(position, &shape);
+    let within = zarr_grid::unravel(position, &shape).unwrap_or_default();
     region.iter().zip(within).map(|(range, at)| range.start.saturating_add(at)).collect()
 }
 

@@ -78,7 +78,7 @@ impl<'a> Boxes<'a> {
         let most = *self.most.get(axis)?;
         let mut cut = AxisRange { positions: start..start, chunks: 0 };
         while cut.chunks < most
-            && let Some(end) = chunks.chunk_end(selection, cut.positions.end)
+            && let Some(end) = chunks.next_chunk_position(selection, cut.positions.end)
         {
             cut.positions.end = end.min(selection.len());
             cut.chunks += 1;
