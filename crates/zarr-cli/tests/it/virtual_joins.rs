@@ -95,6 +95,13 @@ fn stacked_members_are_exported_where_they_are() {
     let again = run(folder, &["export", "both.zjoin", "both.json"]);
     let said = String::from_utf8_lossy(&again.stderr).into_owned();
     assert!(!again.status.success() && said.contains("there is something here already"), "{said}");
+    // A name of a table is not given to JSON.
+    for name in ["both.parq", "both.parquet"] {
+        let refused = run(folder, &["export", "both.zjoin", name]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && said.contains("only JSON"), "{said}");
+        assert!(!folder.join(name).exists());
+    }
 }
 
 /// Programs that read references know one fill value.

@@ -47,7 +47,7 @@ fn listed(file: &Path) -> Result<Vec<String>, CliError> {
     Ok(lines.map(str::to_owned).collect())
 }
 
-/// The folders that a pattern matches, sorted by name; an argument that is no pattern, or that is
+/// The folders that a pattern matches, in the order of [`natural`]; an argument that is no pattern, or that is
 /// the name of a folder, as it is.
 fn expanded(argument: &str) -> Result<Vec<String>, CliError> {
     if argument.contains("://") {
@@ -74,11 +74,44 @@ fn expanded(argument: &str) -> Result<Vec<String>, CliError> {
     }
     match found.is_empty() {
         true => Err(wrong("nothing matches this pattern".to_owned())),
-        false => Ok(found),
+        false => Ok(sorted(found)),
     }
 }
 
-/// The URLs that a pattern in the last name of a URL matches, sorted.
+fn sorted(mut names: Vec<String>) -> Vec<String> {
+    names.sort_by(|a, b| natural(a).cmp(&natural(b)).then_with(|| a.cmp(b)));
+    names
+}
+
+/// The parts of a name by which it is sorted: numbers by their value, so that `m-2` is before `m-10`.
+fn natural(name: &str) -> Vec<NamePart<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while let Some(first) = rest.bytes().next() {
+        let is_number = first.is_ascii_digit();
+        let end = rest.bytes().take_while(|byte| byte.is_ascii_digit() == is_number).count();
+        let (part, after) = rest.split_at(end);
+        let digits = part.trim_start_matches('0');
+        parts.push(match is_number {
+            true => NamePart::Number { length: digits.len(), digits },
+            false => NamePart::Text(part),
+        });
+        rest = after;
+    }
+    parts
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum NamePart<'n> {
+    /// The digits without zeros in front: the longer number is the greater one.
+    Number {
+        length: usize,
+        digits: &'n str,
+    },
+    Text(&'n str),
+}
+
+/// The URLs that a pattern in the last name of a URL matches, in the order of [`natural`].
 fn expanded_url(argument: &str) -> Result<Vec<String>, CliError> {
     let wrong = |reason: &str| CliError::argument("MEMBER", argument, reason);
     let (parent, last) = argument.trim_end_matches('/').rsplit_once('/').unwrap_or_default();
@@ -104,8 +137,10 @@ fn expanded_url(argument: &str) -> Result<Vec<String>, CliError> {
             found.push(store::place_below(parent, &name));
         }
     }
-    found.sort();
-    if found.is_empty() { Err(wrong("nothing matches this pattern")) } else { Ok(found) }
+    match found.is_empty() {
+        true => Err(wrong("nothing matches this pattern")),
+        false => Ok(sorted(found)),
+    }
 }
 
 /// Opens the members, which must be all arrays or all groups.
@@ -117,4 +152,34 @@ pub(super) fn open(names: &[String]) -> Result<NodeMembers, CliError> {
     });
     let members = members.collect::<Result<Vec<_>, _>>()?;
     Ok(NodeMembers::new(members)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sorted;
+
+    #[test]
+    fn numbers_in_names_are_sorted_by_their_value() {
+        let ordered = [
+            "2015-01.zarr",
+            "2015-2.zarr",
+            "2015-10.zarr",
+            "m",
+            "m-1",
+            "m-01",
+            "m-2",
+            "m-10",
+            "m-10-b2",
+            "m-10-b11",
+            "m-18446744073709551616",
+            "m-28446744073709551616",
+            "mé-3",
+        ];
+        let mut names = ordered.map(str::to_owned).to_vec();
+        names.reverse();
+        let found = sorted(names);
+        let mut expected = ordered.map(str::to_owned).to_vec();
+        expected.swap(4, 5); // equal numbers: by their text
+        assert_eq!(found, expected);
+    }
 }

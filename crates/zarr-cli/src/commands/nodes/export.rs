@@ -14,6 +14,15 @@ use crate::output::print::done;
 use crate::stores::node_store::NodeStore;
 
 pub(crate) fn run(args: &Export) -> Result<(), CliError> {
+    let extension = args.output.extension().and_then(|extension| extension.to_str());
+    if extension.is_some_and(|extension| ["parq", "parquet"].contains(&extension)) {
+        return Err(CliError::Input {
+            path: args.output.clone(),
+            reason: "a table of references is not written, only JSON: choose a name such as \
+                     year.json"
+                .to_owned(),
+        });
+    }
     let place = NodeStore::open(&args.path)?;
     // An error if there is no node.
     place.node()?;
