@@ -20,7 +20,7 @@ use crate::absent::{Sizes, Stored};
 use crate::content::{ExamineError, Examiner, ExaminerBuffers};
 use crate::finding::{
     CLIPPED, Finding, HIDDEN, MEMBER, OUTSIDE, PAST, STRAY, TEXT, UNEXAMINED, is_of_one_object,
-    leads_nowhere, migrated, rule_of_chunk, shows_again, unexamined,
+    leads_nowhere, migrated, rule_of_chunk, shows_again, unexamined, unreadable,
 };
 use crate::hierarchy::{Walk, unfinished};
 use crate::inner::InnerChunks;
@@ -398,7 +398,7 @@ impl<'a> Decoder<'a> {
             }
             Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
                 encoded.clear();
-                return Ok(vec![unexamined(key, error)]);
+                return Ok(vec![unreadable(key, &error)]);
             }
             Err(error) => return Err(error),
         }

@@ -81,6 +81,17 @@ pub(crate) fn unexamined(key: impl std::fmt::Display, why: impl std::fmt::Displa
     Finding::new(UNEXAMINED, format!("not examined: {why}")).with_key(key.to_string())
 }
 
+/// A finding of an object that could not be read: an error if its container tells that its bytes
+/// have changed.
+pub(crate) fn unreadable(key: impl std::fmt::Display, error: &StoreError) -> Finding {
+    match error {
+        StoreError::Damaged { .. } => {
+            Finding::new(CHECKSUM, error.to_string()).with_key(key.to_string())
+        }
+        _ => unexamined(key, error),
+    }
+}
+
 /// A finding of a document of version 2 that is not read.
 pub(crate) fn migrated(key: &Key) -> Finding {
     let message = "of Zarr version 2, beside a zarr.json, which is read in its place: a migration may have left it";
@@ -184,5 +195,6 @@ pub(crate) fn is_of_one_object(error: &StoreError) -> bool {
             | StoreError::Reserved { .. }
             | StoreError::Unsteady { .. }
             | StoreError::Container { operation: Operation::Get, .. }
+            | StoreError::Damaged { .. }
     )
 }

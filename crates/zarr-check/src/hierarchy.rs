@@ -15,7 +15,7 @@ use zarr_store::{Key, Prefix, StoreExt as _, path_below};
 
 use crate::finding::{
     CONSOLIDATED, FILL, Finding, Severity, UNFINISHED, UNKNOWN_CODEC, UNSUPPORTED, foreign,
-    is_of_one_object, rule_of_document, rule_of_grid, unexamined,
+    is_of_one_object, rule_of_document, rule_of_grid, unexamined, unreadable,
 };
 use crate::options::CheckOptions;
 use crate::summary::{CheckWatch, Summary};
@@ -100,7 +100,7 @@ impl<'a> Walk<'a> {
             match self.node(&prefix, &mut waiting) {
                 // The error concerns only this node.
                 Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
-                    self.found(unexamined(node::metadata_key(&prefix), error));
+                    self.found(unreadable(node::metadata_key(&prefix), &error));
                 }
                 looked => looked?,
             }

@@ -75,7 +75,7 @@ impl Archive {
             self.inflate(key, entry, &stored, entry.size, out)?;
         }
         if crc32fast::hash(out) != entry.crc {
-            return Err(self.fail(key, "its checksum differs from the archive's directory"));
+            return Err(self.damaged(key, "its checksum differs from the archive's directory"));
         }
         Ok(())
     }
@@ -142,14 +142,14 @@ impl Archive {
         out.clear();
         reserve(key, out, len)?;
         let mut decoder = DeflateDecoder::new(deflated);
-        let corrupt = |error| self.fail(key, format!("its deflated bytes are corrupt: {error}"));
+        let corrupt = |error| self.damaged(key, format!("its deflated bytes are corrupt: {error}"));
         decoder.by_ref().take(len).read_to_end(out).map_err(corrupt)?;
         let mut more = [0];
         let is_longer = len == entry.size && decoder.read(&mut more).map_err(corrupt)? != 0;
         if is_longer || out.len() as u64 != len {
             let found = if is_longer { "more" } else { "fewer" };
             let declared = entry.size;
-            return Err(self.fail(
+            return Err(self.damaged(
                 key,
                 format!(
                     "it has {found} than the {declared} bytes that the archive's directory says"
@@ -196,6 +196,11 @@ impl Archive {
             other => format!("it is compressed by {other}; stored and deflated entries are read"),
         };
         Err(self.fail(key, reason))
+    }
+
+    fn damaged(&self, key: &Key, reason: impl Into<String>) -> StoreError {
+        let key = format!("{}/{key}", self.source.key.name());
+        StoreError::Damaged { key, reason: reason.into() }
     }
 
     fn fail(&self, key: &Key, reason: impl Into<String>) -> StoreError {

@@ -206,3 +206,32 @@ fn chunks_are_not_moved_within_an_archive() {
     }
     assert_eq!(std::fs::read(folder.join("a.zip")).expect("reads"), before);
 }
+
+/// A chunk or a document whose bytes in the archive have changed is an error, not something that could
+/// not be examined.
+#[test]
+fn changed_bytes_of_an_entry_are_an_error() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let at = folder.path();
+    succeed(at, &["create", "a.zarr", "--group"]);
+    succeed(at, &["create", "a.zarr/x", "--shape", "9", "--dtype", "uint8", "--codecs", "bytes"]);
+    fs::write(at.join("v.raw"), [201, 202, 203, 204, 205, 206, 207, 208, 209]).expect("writes");
+    succeed(at, &["write", "a.zarr/x", "--from", "v.raw"]);
+    succeed(at, &["copy", "a.zarr", "a.zip"]);
+    succeed(at, &["check", "a.zip", "--data"]);
+    let whole = fs::read(at.join("a.zip")).expect("reads");
+    for (found, name) in [(&[201, 202, 203][..], "x/c/0"), (b"\"shape\"", "x/zarr.json")] {
+        let place = whole.windows(found.len()).position(|bytes| bytes == found).expect("is there");
+        let mut changed = whole.clone();
+        changed[place + 1] ^= 1;
+        fs::write(at.join("a.zip"), changed).expect("writes");
+        let checked = run(at, &["check", "a.zip", "--data"]);
+        let stdout = String::from_utf8_lossy(&checked.stdout).into_owned();
+        assert_eq!(checked.status.code(), Some(1), "{name}: {stdout}");
+        let line = stdout.lines().find(|line| line.starts_with("error: ")).expect("an error");
+        assert!(
+            line.contains("its checksum differs") && line.ends_with("[chunk-checksum]"),
+            "{line}"
+        );
+    }
+}

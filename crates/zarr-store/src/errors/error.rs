@@ -194,6 +194,15 @@ pub enum StoreError {
         /// The fault.
         reason: String,
     },
+    /// The bytes of the object are not those that were written: a checksum of its container differs,
+    /// or they cannot be decompressed.
+    #[error("cannot read {key:?}: {reason}")]
+    Damaged {
+        /// The object.
+        key: String,
+        /// What tells it.
+        reason: String,
+    },
     /// The object was modified later than its reader accepts: for example, a chunk of a virtual
     /// join that was overwritten after the join.
     #[error(transparent)]
