@@ -32,7 +32,7 @@ use super::target::{Base, Home, TargetObject, Targets, refused};
 ///
 /// A key refers to bytes in the reference file itself (a text, `base64:` or an object), to a whole
 /// target (`[url]`) or to a part of a target (`[url, offset, length]`). Targets are paths relative
-/// to the reference file, absolute paths and URLs; `templates` that are texts are replaced.
+/// to the reference file or else, as for fsspec, to the current folder; absolute paths; and URLs; `templates` that are texts are replaced.
 /// Generated references (`gen`) are refused. Keys that no object can have are left out.
 ///
 /// A folder of tables has the documents of all nodes in `.zmetadata`, and the references of each

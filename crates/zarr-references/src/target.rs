@@ -127,10 +127,24 @@ impl Targets {
         }
         let (store, key) = self.locate(&target.url)?;
         let meta = store.head(&key)?;
-        let meta = meta
-            .ok_or_else(|| refused(&target.url, "a reference leads to it, and it is not there"))?;
+        let meta = meta.ok_or_else(|| refused(&target.url, self.missing(&target.url)))?;
         let object = Arc::new(TargetObject { store, key, meta });
         Ok(Arc::clone(target.object.get_or_init(|| object)))
+    }
+
+    /// Why a target was not found, and where it was looked for.
+    fn missing(&self, url: &str) -> &'static str {
+        let place = Place::parse(url, &StoreOptions::new());
+        let is_relative = place.is_ok_and(
+            |place| matches!(place.kind(), PlaceKind::Local(path) if path.is_relative()),
+        );
+        match &self.home.base {
+            Base::Folder(_) if is_relative => {
+                "a reference leads to it, and it is not there: neither in the folder of the reference \
+                 file, nor in the current folder, where fsspec looks"
+            }
+            _ => "a reference leads to it, and it is not there",
+        }
     }
 
     /// Whether a target is an object at this place.
@@ -173,11 +187,14 @@ impl Targets {
                         }
                         Ok((Arc::clone(&self.home.store), key))
                     }
-                    (Ok(key), Base::Folder(_)) if !self.options.has_only_targets() => {
-                        Ok((Arc::clone(&self.home.store), key))
-                    }
-                    // A path that leaves the folder, which may be allowed.
-                    (_, Base::Folder(home)) => self.file(url, &home.join(path)),
+                    (key, Base::Folder(home)) => match (in_current_folder(home, path), key) {
+                        (Some(there), _) => self.file(url, &there),
+                        (None, Ok(key)) if !self.options.has_only_targets() => {
+                            Ok((Arc::clone(&self.home.store), key))
+                        }
+                        // A path that leaves the folder, which may be allowed.
+                        (None, _) => self.file(url, &home.join(path)),
+                    },
                     (Err(error), Base::Url(_)) => Err(error.into()),
                 }
             }
@@ -262,6 +279,16 @@ impl Targets {
         others.insert(name.to_owned(), Arc::clone(&store));
         Ok(store)
     }
+}
+
+/// A relative path in the current folder, from which fsspec starts, if it is not in the folder of the
+/// reference file, from which all other programs do.
+fn in_current_folder(home: &Path, path: &Path) -> Option<PathBuf> {
+    if home.join(path).exists() {
+        return None;
+    }
+    let there = std::env::current_dir().ok()?.join(path);
+    there.exists().then_some(there)
 }
 
 /// Why a target is refused if only some places are allowed.

@@ -141,6 +141,32 @@ fn references_out_of_the_folder_are_refused() {
     }
 }
 
+/// fsspec starts relative paths from the current folder, here that of the crate. They are read there if
+/// they are not beside the reference file, and if the folder is allowed.
+#[test]
+fn relative_references_are_also_looked_for_in_the_current_folder() {
+    let (_folder, home) = folder();
+    let refs = r#"{"a": ["src/lib.rs"], "b": ["data/x.bin"], "c": ["src/not there"]}"#;
+    let store = open(&home, refs, &StoreOptions::new());
+    let refused = store.read(&key("a")).unwrap_err().to_string();
+    assert!(refused.contains("allow its folder as a target"), "{refused}");
+    let here = std::env::current_dir().unwrap();
+    let store = open(&home, refs, &StoreOptions::new().target(here.display().to_string()));
+    let expected = fs::read(here.join("src/lib.rs")).unwrap();
+    assert_eq!(store.read(&key("a")).unwrap(), Some(expected));
+    // The folder of the reference file comes first.
+    assert!(store.read(&key("b")).unwrap().is_some());
+    let missing = store.read(&key("c")).unwrap_err().to_string();
+    assert!(
+        missing.contains("neither in the folder of the reference file, nor in the current"),
+        "{missing}"
+    );
+    fs::create_dir(home.join("src")).unwrap();
+    fs::write(home.join("src/lib.rs"), "of home").unwrap();
+    let store = open(&home, refs, &StoreOptions::new().target(here.display().to_string()));
+    assert_eq!(store.read(&key("a")).unwrap().as_deref(), Some(&b"of home"[..]));
+}
+
 /// References that lead elsewhere show in their listing, although sizes and targets are the same.
 #[test]
 fn a_listing_tells_that_references_have_changed() {
