@@ -87,6 +87,21 @@ fn what_does_not_fit_is_refused_by_name() {
     ");
 }
 
+/// Types that differ only in a parameter have one name, so that a message shows all of them.
+#[test]
+fn types_of_one_name_are_told_with_their_parameters() {
+    let texts = |length: u64| {
+        let json = format!(
+            r#"{{"name": "fixed_length_utf32", "configuration": {{"length_bytes": {length}}}}}"#
+        );
+        array(&[2, 3], DataType::from_json(json.as_bytes()).expect("a type"), &[])
+    };
+    let told = message(&[texts(4), texts(8)], Arrangement::Along(0));
+    for length in ["4", "8"] {
+        assert!(told.contains(&format!("\"length_bytes\": {length}}}")), "{told}");
+    }
+}
+
 /// A plan lists the chunks that are written. Absent chunks of another fill value are some.
 #[test]
 fn more_absent_chunks_than_can_be_listed_are_refused() {
