@@ -159,7 +159,7 @@ impl Walk<'_> {
         decode(&mut batch, &mut findings)?;
         strays.retain(|key| {
             let name = layout.prefix().strip(key).unwrap_or_default();
-            moving.is_none_or(|keys| keys.decode(name, layout.grid().rank()).is_none())
+            moving.as_ref().is_none_or(|keys| keys.decode(name, layout.grid().rank()).is_none())
                 && !leads_nowhere(&**store, key)
         });
         of_keys.extend(self.strays(&strays, layout, is_version_2));
@@ -220,7 +220,7 @@ impl Hidden<'_> {
                 let separator = if separator == Separator::Slash { "/" } else { "." };
                 format!("\"dimension_separator\": \"{separator}\" in .zarray")
             }
-            encoding => format!("\"chunk_key_encoding\": {} in zarr.json", encoding.to_json()),
+            ref encoding => format!("\"chunk_key_encoding\": {} in zarr.json", encoding.to_json()),
         };
         let chunks = match self.count {
             1 => "a chunk under a key".to_owned(),

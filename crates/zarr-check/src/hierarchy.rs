@@ -284,6 +284,8 @@ impl<'a> Walk<'a> {
                 );
                 return self.marker(prefix);
             }
+            // The document's own finding says so.
+            Err(ArrayError::Unknown { .. }) => return self.marker(prefix),
             Err(error) => return Err(error),
         };
         let is_version_2 = metadata.is_version_2();

@@ -55,7 +55,11 @@ impl<'a> ArrayCopy<'a> {
         let array = Array::with_metadata(store, from.prefix, metadata.clone(), options_of_source);
         let array = match array {
             Ok(array) => array,
-            Err(error @ (ArrayError::Chain { .. } | ArrayError::DataType { .. })) => {
+            Err(
+                error @ (ArrayError::Chain { .. }
+                | ArrayError::DataType { .. }
+                | ArrayError::Unknown { .. }),
+            ) => {
                 return Err(TransferError::NotDecodable { path: from.path(), cause: error });
             }
             Err(error) => return Err(source(error)),

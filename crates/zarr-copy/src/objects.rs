@@ -33,8 +33,8 @@ pub(crate) struct Renamed {
 impl Renamed {
     pub(crate) fn new(from: &ArrayMetadata, to: &ArrayMetadata) -> Self {
         Self {
-            from: *from.chunk_key_encoding(),
-            to: *to.chunk_key_encoding(),
+            from: from.chunk_key_encoding().clone(),
+            to: to.chunk_key_encoding().clone(),
             rank: from.shape().len(),
             is_version_2: from.is_version_2(),
         }

@@ -440,7 +440,7 @@ impl<'a> Share<'a> {
         let layout = ChunkLayout::new(to, metadata).ok();
         let chunks = layout.and_then(|layout| {
             let owned = self.chunks(layout.grid(), to).ok()??;
-            Some((*metadata.chunk_key_encoding(), metadata.shape().len(), owned))
+            Some((metadata.chunk_key_encoding().clone(), metadata.shape().len(), owned))
         });
         OwnedObjects { chunks, ..self.objects(to) }
     }

@@ -1,12 +1,16 @@
 //! Chunk keys: from a chunk's index to its name in the store.
 
+mod template;
+
 use std::borrow::Cow;
 
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
-use crate::error::{At, Result};
-use crate::extension::RawExtension;
-use crate::json::{Grammar, Outline, Raw, utf8};
+use crate::error::{At, MetadataError, Result};
+use crate::extension::{Extension, RawExtension};
+use crate::json::{Grammar, JsonType, Outline, Raw, utf8, write_string};
+
+pub use template::KeyTemplate;
 
 /// The separator between the numbers of a chunk key.
 ///
@@ -48,7 +52,7 @@ impl Separator {
 ///
 /// # Spec
 /// Zarr v3 core 3.1, "Chunk key encoding".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChunkKeyEncoding {
     /// `c/1/23`; a chunk of no dimensions is `c`.
@@ -61,6 +65,18 @@ pub enum ChunkKeyEncoding {
         /// `.` if the document does not say.
         separator: Separator,
     },
+    /// `zarrs.default_suffix`: `c/1/23.tif`.
+    DefaultSuffix {
+        /// `/` if the document does not say.
+        separator: Separator,
+        /// What follows the numbers.
+        suffix: Box<str>,
+    },
+    /// `template`: keys by a format, such as `{0}/{2}_{1}.jpeg`.
+    Template(Box<KeyTemplate>),
+    /// An encoding of another name. It is kept, but has no keys: the document can be read and
+    /// changed, the elements of the array cannot.
+    Unknown(Box<Extension>),
 }
 
 impl Default for ChunkKeyEncoding {
@@ -79,7 +95,7 @@ fn push_decimal(number: u64, text: &mut String) {
 }
 
 impl ChunkKeyEncoding {
-    /// The key of the chunk with this index.
+    /// The key of the chunk with this index; empty if the encoding is unknown.
     #[must_use]
     pub fn encode(&self, index: &[u64]) -> String {
         let mut key = String::new();
@@ -89,17 +105,23 @@ impl ChunkKeyEncoding {
 
     /// Appends the key of the chunk with this index.
     pub fn encode_into(&self, index: &[u64], key: &mut String) {
-        let (separator, mut first) = match self {
+        let (separator, mut first, suffix) = match self {
             ChunkKeyEncoding::Default { separator } => {
                 key.push('c');
-                (separator.as_char(), false)
+                (separator.as_char(), false, "")
             }
             ChunkKeyEncoding::V2 { separator } => {
                 if index.is_empty() {
                     key.push('0');
                 }
-                (separator.as_char(), true)
+                (separator.as_char(), true, "")
             }
+            ChunkKeyEncoding::DefaultSuffix { separator, suffix } => {
+                key.push('c');
+                (separator.as_char(), false, &**suffix)
+            }
+            ChunkKeyEncoding::Template(template) => return template.encode_into(index, key),
+            ChunkKeyEncoding::Unknown(_) => return,
         };
         for part in index {
             if !first {
@@ -108,17 +130,21 @@ impl ChunkKeyEncoding {
             first = false;
             push_decimal(*part, key);
         }
+        key.push_str(suffix);
     }
 
     /// Whether this is the path of a folder in which chunks of an array of `rank` dimensions lie, such as
     /// `c/1` where `c/1/0` is the key of a chunk.
     #[must_use]
     pub fn is_chunk_folder(&self, path: &str, rank: usize) -> bool {
-        let mut key = path.to_owned();
-        (0..rank).any(|_| {
-            key.push_str("/0");
-            self.decode(&key, rank).is_some()
-        })
+        // All keys have as many segments; those that follow do not matter.
+        let any = self.encode(&vec![0; rank]);
+        let mut rest = any.split('/').skip(path.split('/').count()).peekable();
+        if rest.peek().is_none() {
+            return false;
+        }
+        let key = rest.fold(path.to_owned(), |key, segment| key + "/" + segment);
+        self.decode(&key, rank).is_some()
     }
 
     /// The index of the chunk that has this key, in an array of `rank` dimensions.
@@ -134,6 +160,12 @@ impl ChunkKeyEncoding {
                 }
                 (rest.strip_prefix(separator.as_char())?, separator)
             }
+            ChunkKeyEncoding::DefaultSuffix { separator, suffix } => {
+                let plain = ChunkKeyEncoding::Default { separator: *separator };
+                return plain.decode(key.strip_suffix(&**suffix)?, rank);
+            }
+            ChunkKeyEncoding::Template(template) => return template.decode(key, rank),
+            ChunkKeyEncoding::Unknown(_) => return None,
             ChunkKeyEncoding::V2 { separator } => {
                 if rank == 0 {
                     return (key == "0").then(Vec::new);
@@ -141,14 +173,8 @@ impl ChunkKeyEncoding {
                 (key, separator)
             }
         };
-        let index: Option<Vec<u64>> = numbers
-            .split(separator.as_char())
-            .map(|part| {
-                let plain = part.bytes().all(|b| b.is_ascii_digit());
-                let one_spelling = part == "0" || !part.starts_with('0');
-                (plain && one_spelling).then(|| part.parse().ok()).flatten()
-            })
-            .collect();
+        let index: Option<Vec<u64>> =
+            numbers.split(separator.as_char()).map(|part| number(part, 0)).collect();
         index.filter(|index| index.len() == rank)
     }
 
@@ -171,12 +197,12 @@ impl ChunkKeyEncoding {
         }
         let separators = [Separator::Slash, Separator::Dot];
         let same = |separator| match self {
-            ChunkKeyEncoding::Default { .. } => ChunkKeyEncoding::Default { separator },
             ChunkKeyEncoding::V2 { .. } => ChunkKeyEncoding::V2 { separator },
+            _ => ChunkKeyEncoding::Default { separator },
         };
         let other = |separator| match self {
-            ChunkKeyEncoding::Default { .. } => ChunkKeyEncoding::V2 { separator },
             ChunkKeyEncoding::V2 { .. } => ChunkKeyEncoding::Default { separator },
+            _ => ChunkKeyEncoding::V2 { separator },
         };
         // A key of one axis has no separator: the usual one of its encoding comes first.
         let mut all = separators.map(same).into_iter().chain(separators.map(other));
@@ -185,37 +211,31 @@ impl ChunkKeyEncoding {
 
     /// Reads `"default"` or the object with a configuration.
     ///
+    /// Another name gives [`ChunkKeyEncoding::Unknown`]: the document can be read, but not the
+    /// elements.
+    ///
     /// # Errors
-    /// If the encoding is not known, even if `must_understand` is false (SD-42), or its
-    /// separator is neither `/` nor `.`.
+    /// If an unknown encoding has `"must_understand": false` (SD-42), a separator is neither `/` nor
+    /// `.`, or the configuration of a known one is wrong.
     pub fn from_json(json: &[u8]) -> Result<Self> {
         Self::read(Outline::read(utf8(json)?, Grammar::Json)?.root(), &mut Vec::new())
     }
 
     pub(crate) fn read(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
-        const KNOWN: &[&str] = &["default", "v2"];
-        const ALLOWED: &str = "\"default\" or \"v2\"";
+        const ALLOWED: &str = "\"default\", \"v2\", \"zarrs.default_suffix\" or \"template\"";
         let extension = RawExtension::read(raw)?;
-        if !KNOWN.contains(&extension.name.as_ref()) {
+        let name = extension.name.as_ref();
+        if !KNOWN.contains(&name) {
             let error = extension.unknown_name("chunk key encoding", KNOWN, ALLOWED);
-            return Err(error.breaks(Rule::UNKNOWN_CHUNK_KEY_ENCODING));
+            if !extension.must_understand {
+                return Err(error.breaks(Rule::UNKNOWN_CHUNK_KEY_ENCODING));
+            }
+            findings.push(Finding::of(Rule::UNKNOWN_CHUNK_KEY_ENCODING, &error));
+            return Ok(ChunkKeyEncoding::Unknown(Box::new(extension.keep(findings))));
         }
         extension.only_known_members()?;
         extension.report_optional(findings);
-        let mut members = extension.members()?;
-        members.check_known(&["separator"]).member("configuration")?;
-        let separator = match members.take("separator") {
-            Some(raw) => match raw.string(SEPARATORS).map(Cow::into_owned).as_deref() {
-                Ok("/") => Ok(Some(Separator::Slash)),
-                Ok(".") => Ok(Some(Separator::Dot)),
-                _ => Err(raw
-                    .expected(SEPARATORS)
-                    .breaks(Rule::CHUNK_KEY_SEPARATOR)
-                    .in_member("separator")),
-            },
-            None => Ok(None),
-        };
-        let separator = separator.member("configuration")?;
+        let encoding = Self::configured(&extension).member("configuration")?;
         if extension.bare {
             findings.push(Finding::in_document(
                 Rule::BARE_STRING_CHUNK_KEY_ENCODING,
@@ -223,22 +243,115 @@ impl ChunkKeyEncoding {
                 "an object with a name, which every reader takes",
             ));
         }
-        Ok(match extension.name.as_ref() {
-            "v2" => ChunkKeyEncoding::V2 { separator: separator.unwrap_or(Separator::Dot) },
-            _ => ChunkKeyEncoding::Default { separator: separator.unwrap_or(Separator::Slash) },
-        })
+        Ok(encoding)
+    }
+
+    fn configured(extension: &RawExtension<'_>) -> Result<Self> {
+        let mut members = extension.members()?;
+        let text = |raw: Raw<'_>| raw.string("a text").map(Cow::into_owned);
+        if extension.name == TEMPLATE {
+            members.check_known(&["format", "separator"])?;
+            let format = text(members.require("format", "a format, such as \"{0}/{1}\"")?);
+            let format = format.member("format")?;
+            let separator = match members.take("separator") {
+                Some(raw) if raw.json_type() != JsonType::Null => {
+                    Some(text(raw).member("separator")?)
+                }
+                _ => None,
+            };
+            let template = KeyTemplate::new(&format, separator.as_deref())?;
+            return Ok(ChunkKeyEncoding::Template(Box::new(template)));
+        }
+        let is_suffixed = extension.name == DEFAULT_SUFFIX;
+        members.check_known(if is_suffixed { &["separator", "suffix"] } else { &["separator"] })?;
+        let separator = match members.take("separator") {
+            Some(raw) => match raw.string(SEPARATORS).map(Cow::into_owned).as_deref() {
+                Ok("/") => Some(Separator::Slash),
+                Ok(".") => Some(Separator::Dot),
+                _ => {
+                    return Err(raw
+                        .expected(SEPARATORS)
+                        .breaks(Rule::CHUNK_KEY_SEPARATOR)
+                        .in_member("separator"));
+                }
+            },
+            None => None,
+        };
+        if extension.name == V2 {
+            return Ok(ChunkKeyEncoding::V2 { separator: separator.unwrap_or(Separator::Dot) });
+        }
+        let separator = separator.unwrap_or(Separator::Slash);
+        if !is_suffixed {
+            return Ok(ChunkKeyEncoding::Default { separator });
+        }
+        let suffix = text(members.require("suffix", "the text after the numbers")?);
+        let suffix = suffix.member("suffix")?.into();
+        Ok(ChunkKeyEncoding::DefaultSuffix { separator, suffix })
+    }
+
+    /// Checks that each chunk of an array of this rank has a key of its own, which stores take, and
+    /// which is no name of a document or of a marker.
+    pub(crate) fn check(&self, rank: usize) -> Result<()> {
+        let member = match self {
+            ChunkKeyEncoding::Template(template) => {
+                let checked = template.check(rank).breaks(Rule::CHUNK_KEY_FORMAT);
+                checked.member("format").member("configuration")?;
+                "format"
+            }
+            ChunkKeyEncoding::DefaultSuffix { .. } => "suffix",
+            _ => return Ok(()),
+        };
+        let key = self.encode(&vec![0; rank]);
+        let is_wrong = |segment: &str| {
+            let own = ["__", ".z", "zarr-kit-"].iter().any(|start| segment.starts_with(start));
+            own || ["", ".", "..", "zarr.json"].contains(&segment)
+        };
+        if key.split('/').any(is_wrong) || key.contains(['\\', '\0']) {
+            let found = format!("a format of keys such as {key:?}");
+            let allowed = "keys without empty segments, without . and .. as segments, without names \
+                           of documents and names that begin with __, .z or zarr-kit-";
+            return Err(MetadataError::unexpected(found, allowed)
+                .breaks(Rule::CHUNK_KEY_FORMAT)
+                .in_member(member)
+                .in_member("configuration"));
+        }
+        Ok(())
     }
 
     /// The JSON text, the separator spelled out.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let (name, separator) = match self {
-            ChunkKeyEncoding::Default { separator } => ("default", separator),
-            ChunkKeyEncoding::V2 { separator } => ("v2", separator),
+        let (name, separator, more) = match self {
+            ChunkKeyEncoding::Default { separator } => ("default", separator, None),
+            ChunkKeyEncoding::V2 { separator } => (V2, separator, None),
+            ChunkKeyEncoding::DefaultSuffix { separator, suffix } => {
+                (DEFAULT_SUFFIX, separator, Some(suffix))
+            }
+            ChunkKeyEncoding::Template(template) => return template.to_json(),
+            ChunkKeyEncoding::Unknown(extension) => return extension.json().to_owned(),
         };
         let separator = separator.as_char();
-        format!(r#"{{"name": "{name}", "configuration": {{"separator": "{separator}"}}}}"#)
+        let mut json =
+            format!(r#"{{"name": "{name}", "configuration": {{"separator": "{separator}""#);
+        if let Some(suffix) = more {
+            json.push_str(", \"suffix\": ");
+            write_string(suffix, &mut json);
+        }
+        json.push_str("}}");
+        json
     }
+}
+
+const V2: &str = "v2";
+const DEFAULT_SUFFIX: &str = "zarrs.default_suffix";
+const TEMPLATE: &str = "template";
+const KNOWN: &[&str] = &["default", V2, DEFAULT_SUFFIX, TEMPLATE];
+
+/// A number in the one spelling that it has with at least `width` digits.
+fn number(text: &str, width: usize) -> Option<u64> {
+    let plain = text.bytes().all(|b| b.is_ascii_digit());
+    let one_spelling = text == "0" || !text.starts_with('0') || text.len() == width;
+    (plain && one_spelling && text.len() >= width).then(|| text.parse().ok()).flatten()
 }
 
 const SEPARATORS: &str = r#""/" or ".""#;

@@ -78,7 +78,7 @@ mod version_2;
 
 pub use chunk_grid::ChunkGrid;
 pub use chunk_grid::edges::{ChunkEdges, EdgeRun};
-pub use chunk_key::{ChunkKeyEncoding, Separator};
+pub use chunk_key::{ChunkKeyEncoding, KeyTemplate, Separator};
 pub use codec::{
     AsType, Bitround, Blosc, BloscCompressor, BloscShuffle, Bytes, Bz2, CastValue, Checksum,
     ChecksumLocation, Codec, CodecKind, CodecNotation, Deflate, Delta, Endian, FixedScaleOffset,

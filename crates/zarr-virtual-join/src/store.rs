@@ -375,7 +375,7 @@ impl Store for JoinStore {
         // The children of an array are known without a look at its members.
         let is_plain = self.array(prefix).is_none_or(|array| {
             let slash = ChunkKeyEncoding::Default { separator: Separator::Slash };
-            *array.metadata.chunk_key_encoding() == slash
+            array.metadata.chunk_key_encoding() == &slash
         });
         let keys: Listing<'_, Key> = if is_plain && self.nodes.contains_key(prefix.as_str()) {
             Box::new(self.first_keys(prefix))

@@ -39,7 +39,7 @@ impl Array {
     /// ```
     pub fn update_attributes(&self, changes: &[(&str, Option<&str>)]) -> Result<Self, ArrayError> {
         self.refuse_version_2()?;
-        match update_document(self.store(), self.prefix(), self.update_policy(), changes)? {
+        match update_attributes(self.store(), self.prefix(), self.update_policy(), changes)? {
             NodeMetadata::Array(metadata) => self.with_document(metadata),
             NodeMetadata::Group(_) => {
                 Err(ArrayError::NotArray { path: node::display(self.prefix()) })
@@ -56,7 +56,7 @@ impl Group {
     /// As [`Array::update_attributes`].
     pub fn update_attributes(&self, changes: &[(&str, Option<&str>)]) -> Result<Self, ArrayError> {
         self.refuse_version_2()?;
-        match update_document(self.store(), self.prefix(), self.update_policy(), changes)? {
+        match update_attributes(self.store(), self.prefix(), self.update_policy(), changes)? {
             NodeMetadata::Group(metadata) => Ok(self.with_document(metadata)),
             NodeMetadata::Array(_) => {
                 Err(ArrayError::NotGroup { path: node::display(self.prefix()) })
@@ -65,7 +65,13 @@ impl Group {
     }
 }
 
-fn update_document(
+/// Sets attributes of the node at `prefix`, as [`Array::update_attributes`], and returns its document.
+/// The node may be an array that does not open, because its data type, its grid, its chunk keys or a
+/// codec is not known here: all else of its document keeps its text.
+///
+/// # Errors
+/// As [`Array::update_attributes`].
+pub fn update_attributes(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
     policy: UpdatePolicy,

@@ -376,6 +376,21 @@ pub enum ArrayError {
         /// The data type's name.
         data_type: String,
     },
+    /// The chunk grid or the encoding of chunk keys is not known here: the document can be read and
+    /// changed, and objects can be copied, but the place of no element is known.
+    #[error(
+        "{}: $.{member}: {} is not known here, so elements cannot be read or written",
+        Printable(key),
+        Printable(name)
+    )]
+    Unknown {
+        /// The document's key.
+        key: String,
+        /// `chunk_grid` or `chunk_key_encoding`.
+        member: &'static str,
+        /// The name that is not known.
+        name: String,
+    },
     /// The chain would change values of a write (SD-49).
     #[error(
         "{}: {loss}; {} of {} element{} would change",

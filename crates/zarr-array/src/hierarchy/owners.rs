@@ -39,7 +39,7 @@ struct ChunkKeys {
 
 impl ChunkKeys {
     fn of(array: &ArrayMetadata) -> Self {
-        let encodings = vec![*array.chunk_key_encoding()];
+        let encodings = vec![array.chunk_key_encoding().clone()];
         Self { encodings, rank: Some(array.shape().len()) }
     }
 
@@ -417,12 +417,19 @@ pub fn is_of_another_program(document: &[u8]) -> bool {
     })
 }
 
+fn of_array(array: &ArrayMetadata) -> Place {
+    match array.chunk_key_encoding() {
+        ChunkKeyEncoding::Unknown(_) => Place::Unknown,
+        _ => Place::Array(ChunkKeys::of(array)),
+    }
+}
+
 /// What a document says, as far as it can be read: a node that is damaged or not supported still owns
 /// its chunks.
 fn place_of(json: &[u8]) -> Place {
     match NodeMetadata::from_json(json) {
         Ok(NodeMetadata::Group(_)) => return Place::Group,
-        Ok(NodeMetadata::Array(array)) => return Place::Array(ChunkKeys::of(&array)),
+        Ok(NodeMetadata::Array(array)) => return of_array(&array),
         Err(_) => {}
     }
     let Ok(json) = serde_json::from_slice::<Value>(json) else {
@@ -435,8 +442,8 @@ fn place_of(json: &[u8]) -> Place {
     match json.get("chunk_key_encoding") {
         None => Place::Array(ChunkKeys { rank, ..ChunkKeys::any() }),
         Some(encoding) => match ChunkKeyEncoding::from_json(encoding.to_string().as_bytes()) {
+            Err(_) | Ok(ChunkKeyEncoding::Unknown(_)) => Place::Unknown,
             Ok(encoding) => Place::Array(ChunkKeys { encodings: vec![encoding], rank }),
-            Err(_) => Place::Unknown,
         },
     }
 }

@@ -11,7 +11,7 @@ use zarr_metadata::{ChunkEdges, ChunkGrid, EdgeRun};
 ///
 /// # Errors
 /// [`GridError`] with its axis: an edge or a count is 0; the edges do not reach the array's end or
-/// exceed `u64`; or the number of axes differs from the shape's.
+/// exceed `u64`; or the number of axes differs from the shape's, as for a grid that is not known.
 ///
 /// # Examples
 /// ```
@@ -38,6 +38,10 @@ pub fn grid_of(shape: &[u64], grid: &ChunkGrid) -> Result<Grid, GridError> {
                 axis_of(*extent, edges).map_err(|error| error.on_axis(axis))
             });
             Ok(Grid::new(axes.collect::<Result<Vec<_>, _>>()?))
+        }
+        ChunkGrid::Unknown(_) => {
+            let rank = shape.len();
+            Err(GridErrorKind::Rank { what: "axes of a known grid", found: 0, rank }.into())
         }
     }
 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_grid::{Grid, GridError, SelectedChunks};
-use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
+use zarr_metadata::{ArrayMetadata, ChunkGrid, ChunkKeyEncoding};
 
 use crate::error::ArrayError;
 use crate::hierarchy::node;
@@ -72,10 +72,22 @@ impl ChunkLayout {
     ///
     /// # Errors
     /// [`ArrayError::Grid`] if the document's chunk grid does not fit its shape.
+    /// [`ArrayError::Unknown`] if the grid or the encoding of chunk keys is not known here.
     pub fn new(prefix: &Prefix, metadata: &ArrayMetadata) -> Result<Self, ArrayError> {
+        let unknown = |member, name: &str| ArrayError::Unknown {
+            key: node::metadata_key(prefix),
+            member,
+            name: name.to_owned(),
+        };
+        if let ChunkGrid::Unknown(grid) = metadata.chunk_grid() {
+            return Err(unknown("chunk_grid", grid.name()));
+        }
+        if let ChunkKeyEncoding::Unknown(encoding) = metadata.chunk_key_encoding() {
+            return Err(unknown("chunk_key_encoding", encoding.name()));
+        }
         let grid = grid_of(metadata.shape(), metadata.chunk_grid())
             .map_err(|cause| node::grid_error(prefix, cause))?;
-        let key_encoding = *metadata.chunk_key_encoding();
+        let key_encoding = metadata.chunk_key_encoding().clone();
         Ok(Self { prefix: prefix.clone(), key_encoding, grid: Arc::new(grid) })
     }
 
@@ -92,8 +104,8 @@ impl ChunkLayout {
 
     /// The encoding of chunk keys below the prefix.
     #[must_use]
-    pub fn key_encoding(&self) -> ChunkKeyEncoding {
-        self.key_encoding
+    pub fn key_encoding(&self) -> &ChunkKeyEncoding {
+        &self.key_encoding
     }
 
     /// The chunk grid: the array's shape, and the numbers of declared and occupied chunks.

@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
-use zarr_array::store::{KeyError, Links, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, Group, open_node};
+use zarr_array::store::{KeyError, Links, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy};
+use zarr_array::{Array, ArrayError, Group, open_node, update_attributes};
 use zarr_codec::ChainErrorKind;
-use zarr_metadata::{ArrayBuilder, ArrayMetadata, DataType, GroupMetadata};
+use zarr_metadata::{
+    ArrayBuilder, ArrayMetadata, ChunkKeyEncoding, DataType, GroupMetadata, KeyTemplate, Separator,
+};
 
 fn store() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
@@ -86,4 +88,66 @@ fn elements_behind_an_unknown_codec_are_refused() {
         .and_then(|array| array.read_as::<u8>((0..4, 0..4)));
     let Err(ArrayError::Chain { cause, .. }) = read else { panic!("{read:?}") };
     assert_eq!(cause.kind(), &ChainErrorKind::Unsupported);
+}
+
+/// SD-42: of an array with a grid or keys that are not known, attributes can be changed. Its elements
+/// are refused.
+#[test]
+fn sd_42_elements_in_unknown_chunks_are_refused() {
+    let known = array([4, 4]).json().to_owned();
+    for (member, from) in [("chunk_grid", "regular"), ("chunk_key_encoding", "default")] {
+        let document = known.replace(&format!("\"{from}\""), "\"unheard.of\"");
+        let store = store();
+        let key = Prefix::root().key("zarr.json").expect("a key");
+        store.put(&key, document.as_bytes()).expect("puts");
+        let refused = Array::open(store.clone(), &Prefix::root()).map(drop);
+        let Err(error @ ArrayError::Unknown { .. }) = refused else { panic!("{refused:?}") };
+        let message = format!(
+            "zarr.json: $.{member}: unheard.of is not known here, so elements cannot be read or written"
+        );
+        assert_eq!(error.to_string(), message);
+        let changes = [("units", Some("\"K\""))];
+        update_attributes(&store, &Prefix::root(), UpdatePolicy::default(), &changes)
+            .expect(member);
+        let stored = store.read(&key).expect("reads").expect("a document");
+        let stored = String::from_utf8(stored).expect("text");
+        let added = ",\n  \"attributes\": {\"units\": \"K\"}";
+        assert_eq!(stored.replace(added, ""), document, "{member}");
+        assert!(stored.contains(added), "{stored}");
+    }
+}
+
+/// Arrays with keys by a template or with a suffix are written, listed and deleted as others.
+#[test]
+fn chunks_have_keys_by_their_template() {
+    let template = |format| {
+        let template = KeyTemplate::new(format, Some("_")).expect("a template");
+        ChunkKeyEncoding::Template(Box::new(template))
+    };
+    let suffix =
+        ChunkKeyEncoding::DefaultSuffix { separator: Separator::Slash, suffix: ".tif".into() };
+    for (encoding, keys_of_chunks) in [
+        (template("t{1:02}/{0}.raw"), ["t00/1.raw", "t01/1.raw"]),
+        (template("{*}"), ["1_0", "1_1"]),
+        (suffix, ["c/1/0.tif", "c/1/1.tif"]),
+    ] {
+        let store = store();
+        let metadata = array([4, 4]).with_chunk_key_encoding(&encoding).expect("fits");
+        let array = Array::create(store.clone(), &Prefix::new("a").expect("a prefix"), metadata);
+        let array = array.expect("creates");
+        let values: Vec<u8> = (1..9).collect();
+        array.write_as((2..4, 0..4), &values).expect("writes");
+        let mut expected: Vec<String> = keys_of_chunks.map(|key| format!("a/{key}")).to_vec();
+        expected.push("a/zarr.json".to_owned());
+        assert_eq!(keys(&store), expected);
+        let again = Array::open(store.clone(), array.prefix()).expect("opens");
+        assert_eq!(again.read_as::<u8>((2..4, 0..4)).expect("reads"), values);
+        let stored = again.stored_chunks().collect::<Result<Vec<_>, _>>().expect("lists");
+        let mut indices: Vec<_> = stored.into_iter().map(|chunk| chunk.index).collect();
+        indices.sort();
+        assert_eq!(indices, [[1, 0], [1, 1]]);
+        let removed = zarr_array::delete_node(&store, array.prefix());
+        removed.expect("deletes");
+        assert_eq!(keys(&store), Vec::<String>::new());
+    }
 }

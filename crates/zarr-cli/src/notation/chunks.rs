@@ -80,6 +80,7 @@ pub(crate) fn changed(
             chunk_shape.iter().copied().map(ChunkEdges::Regular).collect()
         }
         ChunkGrid::Rectilinear { chunk_shapes } => chunk_shapes.clone(),
+        ChunkGrid::Unknown(_) => Vec::new(),
     };
     if names(text).next().is_none() {
         return parse(text, shape, known).map(Some);
@@ -224,8 +225,10 @@ pub(crate) fn axis_of(
 
 /// Makes checks that the metadata would make too, to report the axis by its name.
 fn check(grid: &ChunkGrid, shape: &[u64], names: &[Option<String>]) -> Result<(), ChunksError> {
-    if grid.rank() != shape.len() {
-        return Err(ChunksError::Rank { found: grid.rank(), rank: shape.len() });
+    grid.check_known().map_err(ChunksError::Json)?;
+    let (found, rank) = (grid.rank().unwrap_or_default(), shape.len());
+    if found != rank {
+        return Err(ChunksError::Rank { found, rank });
     }
     let ChunkGrid::Rectilinear { chunk_shapes } = grid else { return Ok(()) };
     for (axis, (edges, &length)) in chunk_shapes.iter().zip(shape).enumerate() {

@@ -10,7 +10,7 @@ fn numbers(boxes: &[Vec<Range<u64>>], shape: &[u64]) -> Vec<u64> {
     for of_box in boxes {
         let lengths: Vec<u64> = of_box.iter().map(|range| range.end - range.start).collect();
         for number in 0..lengths.iter().product() {
-            let index = unravel(number, &lengths);
+            let index = unravel(number, &lengths).expect("is inside");
             let axes = index.iter().zip(of_box).zip(shape);
             numbers.push(axes.fold(0, |at, ((i, range), length)| {
                 assert!(range.end <= *length, "{of_box:?} of {shape:?}");

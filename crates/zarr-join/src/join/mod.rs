@@ -183,7 +183,7 @@ fn with_new_axis(
         .chunk_grid(grid.clone())
         .codecs(codecs)
         .fill_value(first.fill_value().clone())
-        .chunk_key_encoding(*first.chunk_key_encoding());
+        .chunk_key_encoding(first.chunk_key_encoding().clone());
     if let Some(names) = first.dimension_names() {
         let mut names = names.to_vec();
         names.insert(axis.min(names.len()), None);

@@ -32,9 +32,11 @@ pub(super) struct ArrayMarker {
 
 /// The key encoding that the chunks have while an array with keys of another encoding is
 /// rearranged. No key is one of both encodings.
-pub(super) fn away(home: ChunkKeyEncoding) -> ChunkKeyEncoding {
+pub(super) fn away(home: &ChunkKeyEncoding) -> ChunkKeyEncoding {
     let separator = match home {
-        ChunkKeyEncoding::Default { separator: Separator::Dot } => Separator::Slash,
+        ChunkKeyEncoding::Default { separator: Separator::Dot }
+        | ChunkKeyEncoding::DefaultSuffix { separator: Separator::Dot, .. } => Separator::Slash,
+        ChunkKeyEncoding::Template(keys) if keys.format().starts_with("c.") => Separator::Slash,
         _ => Separator::Dot,
     };
     ChunkKeyEncoding::Default { separator }
@@ -47,8 +49,8 @@ impl ArrayMarker {
     }
 
     /// The marker of an array that is rearranged on its own.
-    pub(super) fn alone(home: ChunkKeyEncoding, step: Step) -> Self {
-        Self { home, step, share: None }
+    pub(super) fn alone(home: &ChunkKeyEncoding, step: Step) -> Self {
+        Self { home: home.clone(), step, share: None }
     }
 
     /// Puts the marker of an array that is rearranged with a group, which has the marker of the run.
@@ -104,7 +106,7 @@ mod tests {
                 [ChunkKeyEncoding::Default { separator }, ChunkKeyEncoding::V2 { separator }]
             {
                 for step in [Step::Leaving, Step::Returning] {
-                    let marker = ArrayMarker::alone(home, step);
+                    let marker = ArrayMarker::alone(&home, step);
                     marker.put(&store, &key).expect("puts");
                     assert_eq!(
                         ArrayMarker::at(&store, &root).expect("reads").as_ref(),
@@ -118,8 +120,8 @@ mod tests {
                 // Numbers of any length: no key of one encoding is a key of the other.
                 for index in [vec![0], vec![0, 1], vec![12, 345, 6]] {
                     let rank = index.len();
-                    assert_eq!(away(home).decode(&home.encode(&index), rank), None, "{home:?}");
-                    assert_eq!(home.decode(&away(home).encode(&index), rank), None, "{home:?}");
+                    assert_eq!(away(&home).decode(&home.encode(&index), rank), None, "{home:?}");
+                    assert_eq!(home.decode(&away(&home).encode(&index), rank), None, "{home:?}");
                 }
             }
         }
@@ -135,7 +137,7 @@ mod tests {
             assert!(error.contains("zarr-kit-rearrange.json is not understood"), "{error}");
         }
         let home = ChunkKeyEncoding::Default { separator: Separator::Slash };
-        let later = ArrayMarker::alone(home, Step::Leaving).text(None);
+        let later = ArrayMarker::alone(&home, Step::Leaving).text(None);
         let later = later.replace("\"version\": 1", "\"version\": 2");
         store.put(&key, later.as_bytes()).expect("puts");
         let error = ArrayMarker::at(&store, &root).expect_err("is a later one").to_string();

@@ -9,7 +9,7 @@ use super::group::GroupMarker;
 
 /// The remains of an interrupted rearrangement in an array that has the marker
 /// [`REARRANGE_MARKER`](zarr_array::unfinished::REARRANGE_MARKER).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Interrupted {
     /// The array is unchanged. Chunks with keys of this encoding are leftovers.
@@ -34,12 +34,12 @@ impl Interrupted {
     pub fn of(store: &dyn Store, layout: &ChunkLayout) -> Result<Self, ArrayError> {
         let now = layout.key_encoding();
         Ok(match understood(ArrayMarker::at(store, layout.prefix()))? {
-            Some(ArrayMarker { home, step, share }) if now == home => match (step, share) {
-                (Step::Leaving, Some(_)) => Self::InGroup(away(home)),
-                (Step::Leaving, None) => Self::Before(away(home)),
-                (Step::Returning, _) => Self::After(away(home)),
+            Some(ArrayMarker { home, step, share }) if *now == home => match (step, share) {
+                (Step::Leaving, Some(_)) => Self::InGroup(away(&home)),
+                (Step::Leaving, None) => Self::Before(away(&home)),
+                (Step::Returning, _) => Self::After(away(&home)),
             },
-            Some(ArrayMarker { home, .. }) if now == away(home) => Self::Away(home),
+            Some(ArrayMarker { home, .. }) if *now == away(&home) => Self::Away(home),
             _ => Self::Unknown,
         })
     }

@@ -284,6 +284,8 @@ fn rearranged_metadata(
             chunk_shape.iter().map(|edge| ChunkEdges::Regular(*edge)).collect()
         }
         ChunkGrid::Rectilinear { chunk_shapes } => chunk_shapes.clone(),
+        // Such an array does not open.
+        ChunkGrid::Unknown(_) => Vec::new(),
     };
     chunk_shapes.iter_mut().skip(axis).take(1).for_each(|edges| *edges = edges_of(joined));
     metadata.with_shape_and_grid(&shape, &ChunkGrid::Rectilinear { chunk_shapes })

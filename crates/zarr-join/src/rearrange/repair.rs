@@ -27,21 +27,21 @@ pub fn repair(array: &Array) -> Result<Option<Repair>, ArrayError> {
         return Ok(Some(repair));
     }
     let array = checked(array);
-    let run = Run::of_array(&array, marker.home)?;
+    let run = Run::of_array(&array, &marker.home)?;
     let document = LockedDocument::lock(&array, Extent::Chunks)?;
     // another process may have repaired it before the lock was given.
     let Some(ArrayMarker { home, step, .. }) = ArrayMarker::at(&**array.store(), array.prefix())?
     else {
         return Ok(None);
     };
-    if step == Step::Leaving && array.layout().key_encoding() == home {
+    if step == Step::Leaving && *array.layout().key_encoding() == home {
         zarr_array::store::reached!("repair: what is left is removed");
-        run.take_over(|run| ArrayMarker::alone(home, step).text(run))?;
+        run.take_over(|run| ArrayMarker::alone(&home, step).text(run))?;
         document.renew()?;
         leave(&run.held(&array))?;
         return Ok(Some(Repair::Undone));
     }
-    run.take_over(|run| ArrayMarker::alone(home, step).text(run))?;
+    run.take_over(|run| ArrayMarker::alone(&home, step).text(run))?;
     document.renew()?;
     return_to_own_keys(&run, &[array], None, &[], &CopyCounter::new(0, &|_| {}))?;
     Ok(Some(Repair::Completed))

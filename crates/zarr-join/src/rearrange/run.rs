@@ -28,7 +28,7 @@ pub(super) struct Run {
 
 impl Run {
     /// A run on one array. No document may be locked.
-    pub(super) fn of_array(array: &Array, home: ChunkKeyEncoding) -> Result<Self, ArrayError> {
+    pub(super) fn of_array(array: &Array, home: &ChunkKeyEncoding) -> Result<Self, ArrayError> {
         let text = |run: &str| {
             [Step::Leaving, Step::Returning]
                 .map(|step| ArrayMarker::alone(home, step).text(Some(run)))

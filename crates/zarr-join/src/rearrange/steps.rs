@@ -268,7 +268,7 @@ pub(super) fn return_to_own_keys(
         let array = array.with_document(document.current().clone())?;
         let now = array.layout().key_encoding();
         match ArrayMarker::at(&**array.store(), array.prefix())? {
-            Some(ArrayMarker { home, step: Step::Returning, .. }) if home == now => {
+            Some(ArrayMarker { home, step: Step::Returning, .. }) if home == *now => {
                 leave(&run.held(&array))?;
             }
             _ => {}
@@ -327,11 +327,11 @@ fn copy_back(
     let found = ArrayMarker::at(store, prefix)?;
     let Some(ArrayMarker { home, share, .. }) = found else { return Ok(()) };
     let now = array.layout().key_encoding();
-    if now == home {
+    if *now == home {
         return Ok(());
     }
     let marker_key = prefix.key(MARKER)?;
-    if now != away(home) {
+    if *now != away(&home) {
         let key = marker_key.to_string();
         return Err(refused(prefix, RearrangeError::Marker { key }));
     }
@@ -346,12 +346,12 @@ fn copy_back(
     };
     let metadata =
         planned.map_err(|cause| ArrayError::Metadata { key: node::metadata_key(prefix), cause })?;
-    let returning = ArrayMarker { home, step: Step::Returning, share };
+    let returning = ArrayMarker { home: home.clone(), step: Step::Returning, share };
     match run.is_at(&marker_key) {
-        true => run.step(|run| ArrayMarker::alone(home, Step::Returning).text(run))?,
+        true => run.step(|run| ArrayMarker::alone(&home, Step::Returning).text(run))?,
         false => returning.put(store, &marker_key)?,
     }
-    remove_encoded(array, home)?;
+    remove_encoded(array, &home)?;
     let layout = ChunkLayout::new(prefix, &metadata)?;
     let mut chunks = Vec::new();
     for chunk in array.stored_chunks() {
@@ -369,7 +369,7 @@ fn copy_back(
 
 /// Removes objects that are not the array's: chunks of the other encoding, and the marker.
 pub(super) fn leave(array: &Array) -> Result<(), ArrayError> {
-    remove_encoded(array, away(array.layout().key_encoding()))?;
+    remove_encoded(array, &away(array.layout().key_encoding()))?;
     Ok(array.store().delete(&array.prefix().key(MARKER)?)?)
 }
 
@@ -415,7 +415,7 @@ fn copy_object(
 }
 
 /// Removes all objects of the array with keys of an encoding.
-fn remove_encoded(array: &Array, encoding: ChunkKeyEncoding) -> Result<(), ArrayError> {
+fn remove_encoded(array: &Array, encoding: &ChunkKeyEncoding) -> Result<(), ArrayError> {
     let (prefix, rank) = (array.prefix(), array.shape().len());
     let mut keys = Vec::new();
     // Listed first: some file systems skip entries of a folder that shrinks while it is read.

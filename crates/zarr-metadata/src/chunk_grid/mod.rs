@@ -6,7 +6,7 @@ use crate::chunk_grid::edges::{ChunkEdges, read_edges, write_edges};
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
 use crate::error::{At, MetadataError, Result, describe, path_member, shorten};
-use crate::extension::RawExtension;
+use crate::extension::{Extension, RawExtension};
 use crate::json::{
     Grammar, JsonType, Key, Object, Outline, Raw, Reader, read_elements, utf8, write_array,
     write_u64,
@@ -14,8 +14,8 @@ use crate::json::{
 
 /// The chunk grid of an array, as its document declares it.
 ///
-/// A grid of another name cannot be read (SD-42), so the enum is exhaustive. A new grid is a
-/// breaking change, since all code that finds chunks must know it.
+/// The enum is exhaustive. A new grid is a breaking change, since all code that finds chunks must
+/// know it.
 ///
 /// # Examples
 /// ```
@@ -44,6 +44,9 @@ pub enum ChunkGrid {
         /// The edges along each dimension, as written (SD-04).
         chunk_shapes: Vec<ChunkEdges>,
     },
+    /// A grid of another name. It is kept, but its chunks are not known: the document can be read
+    /// and changed, the elements of the array cannot (SD-42).
+    Unknown(Extension),
 }
 
 const REGULAR: &str = "regular";
@@ -52,20 +55,43 @@ const NAMES: &[&str] = &[REGULAR, RECTILINEAR];
 const ALLOWED: &str = "\"regular\" or \"rectilinear\"";
 
 impl ChunkGrid {
-    /// The number of dimensions that the grid is for.
+    /// The number of dimensions that the grid is for. `None` for an unknown grid.
     #[must_use]
-    pub fn rank(&self) -> usize {
+    pub fn rank(&self) -> Option<usize> {
         match self {
-            ChunkGrid::Regular { chunk_shape } => chunk_shape.len(),
-            ChunkGrid::Rectilinear { chunk_shapes } => chunk_shapes.len(),
+            ChunkGrid::Regular { chunk_shape } => Some(chunk_shape.len()),
+            ChunkGrid::Rectilinear { chunk_shapes } => Some(chunk_shapes.len()),
+            ChunkGrid::Unknown(_) => None,
         }
+    }
+
+    /// The name: `regular`, `rectilinear`, or that of an unknown grid.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            ChunkGrid::Regular { .. } => REGULAR,
+            ChunkGrid::Rectilinear { .. } => RECTILINEAR,
+            ChunkGrid::Unknown(extension) => extension.name(),
+        }
+    }
+
+    /// Refuses a grid of another name, which may be read but not written.
+    ///
+    /// # Errors
+    /// For [`ChunkGrid::Unknown`].
+    pub fn check_known(&self) -> Result<()> {
+        let ChunkGrid::Unknown(extension) = self else { return Ok(()) };
+        let error = MetadataError::unknown_name("chunk grid", extension.name(), NAMES, ALLOWED);
+        Err(error.breaks(Rule::UNKNOWN_CHUNK_GRID).in_member("name"))
     }
 
     /// Reads the object of a chunk grid.
     ///
+    /// Another name gives [`ChunkGrid::Unknown`].
+    ///
     /// # Errors
-    /// If the grid is not known, even if `must_understand` is false (SD-42), or its
-    /// configuration is wrong (SD-06, SD-07, SD-58, SD-63).
+    /// If an unknown grid has `"must_understand": false` (SD-42), or the configuration of a known one
+    /// is wrong (SD-06, SD-07, SD-58, SD-63).
     pub fn from_json(json: &[u8]) -> Result<Self> {
         let mut axes = Axes::default();
         let mut read_axes = |level, key, reader: &mut _| axes.read(level, key, reader);
@@ -83,7 +109,11 @@ impl ChunkGrid {
         let extension = RawExtension::read(raw)?;
         if !NAMES.contains(&extension.name.as_ref()) {
             let error = extension.unknown_name("chunk grid", NAMES, ALLOWED);
-            return Err(error.breaks(Rule::UNKNOWN_CHUNK_GRID));
+            if !extension.must_understand {
+                return Err(error.breaks(Rule::UNKNOWN_CHUNK_GRID));
+            }
+            findings.push(Finding::of(Rule::UNKNOWN_CHUNK_GRID, &error));
+            return Ok(ChunkGrid::Unknown(extension.keep(findings)));
         }
         extension.only_known_members()?;
         extension.report_optional(findings);
@@ -103,6 +133,7 @@ impl ChunkGrid {
         let (rank, member) = match self {
             ChunkGrid::Regular { chunk_shape } => (chunk_shape.len(), "chunk_shape"),
             ChunkGrid::Rectilinear { chunk_shapes } => (chunk_shapes.len(), "chunk_shapes"),
+            ChunkGrid::Unknown(_) => return Ok(()),
         };
         if rank != shape.len() {
             let allowed = format!("length {}, the rank of the array", shape.len());
@@ -121,6 +152,7 @@ impl ChunkGrid {
                     .member("chunk_shapes")
                     .member("configuration")
             }
+            ChunkGrid::Unknown(_) => Ok(()),
         }
     }
 
@@ -151,6 +183,7 @@ impl ChunkGrid {
                 json.push_str(r#""kind": "inline", "chunk_shapes": "#);
                 write_array(chunk_shapes, &mut json, write_edges);
             }
+            ChunkGrid::Unknown(extension) => return extension.json().to_owned(),
         }
         json.push_str("}}");
         json

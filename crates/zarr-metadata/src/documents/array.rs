@@ -99,6 +99,7 @@ impl ArrayMetadata {
         let raw = draft.require("chunk_key_encoding", "a chunk key encoding")?;
         let read = |findings: &mut _| ChunkKeyEncoding::read(raw, findings);
         let chunk_key_encoding = Finding::member(&mut findings, "chunk_key_encoding", read)?;
+        chunk_key_encoding.check(shape.len()).member("chunk_key_encoding")?;
 
         let raw = draft.require("codecs", "an array of codecs")?;
         let codecs = Finding::member(&mut findings, "codecs", |findings| {
@@ -218,9 +219,10 @@ impl ArrayMetadata {
     /// The document with this chunk key encoding.
     ///
     /// # Errors
-    /// None specific to this method; every new document is read and checked again.
+    /// If the encoding is unknown, or does not fit the rank of the array.
     pub fn with_chunk_key_encoding(&self, encoding: &ChunkKeyEncoding) -> Result<Self> {
-        self.with_member("chunk_key_encoding", &encoding.to_json())
+        let path = "$.chunk_key_encoding";
+        self.with_member("chunk_key_encoding", &encoding.to_json())?.without_findings(path)
     }
 
     /// The document with this codec chain.
@@ -350,8 +352,9 @@ impl fmt::Debug for ArrayMetadata {
     }
 }
 
-/// Documents that may be read but not written (SD-06).
+/// Documents that may be read but not written (SD-06, SD-42).
 fn check_written(chunk_grid: &ChunkGrid) -> Result<()> {
+    chunk_grid.check_known().member("chunk_grid")?;
     let ChunkGrid::Rectilinear { chunk_shapes } = chunk_grid else { return Ok(()) };
     for (axis, edges) in chunk_shapes.iter().enumerate() {
         if matches!(edges, ChunkEdges::Runs(runs) if runs.is_empty()) {

@@ -245,31 +245,16 @@ impl NodeDocument {
         for (name, json) in changes.iter().filter_map(|(name, json)| Some((name, (*json)?))) {
             Outline::read(json, Grammar::Json).member(name).member("attributes")?;
         }
-        let mut left: HashMap<&str, Option<&str>> = changes.iter().copied().collect();
-        let mut text = "{".to_owned();
-        let mut push = |key: &str, value: &str| {
-            text.push_str(if text.len() > 1 { "," } else { "" });
-            text.push_str(key);
-            text.push(':');
-            text.push_str(value);
+        let Some(found) = self.members.iter().find(|member| self.key(member).is("attributes"))
+        else {
+            let text = changed_members("{}", changes)?;
+            return match text.as_str() {
+                "{}" => Ok(self.text.to_string()),
+                text => Ok(self.with_member("attributes", text, order)),
+            };
         };
-        for (key, value) in members(self.attributes()).member("attributes")? {
-            if let Some(value) = left.remove(&*key.name()).unwrap_or(Some(value)) {
-                push(&key.quoted(), value);
-            }
-        }
-        for (name, _) in changes {
-            if let Some(json) = left.remove(name).flatten() {
-                let mut key = String::new();
-                write_string(name, &mut key);
-                push(&key, json);
-            }
-        }
-        text.push('}');
-        match same(&text, self.attributes()) {
-            true => Ok(self.text.to_string()),
-            false => Ok(self.with_member("attributes", &text, order)),
-        }
+        let text = changed_members(self.value(found), changes)?;
+        Ok(self.spliced(found.value.clone(), &text))
     }
 
     /// The text without the member `name`: as it is, if there is none.
@@ -315,6 +300,71 @@ impl NodeDocument {
             .map(|member| (self.key(member).name(), self.value(member)))
             .filter(|(name, _)| !known.contains(&name.as_ref()))
     }
+}
+
+/// The text of an object with other values of members, or without those with `None`. Every member that
+/// does not change keeps its bytes.
+fn changed_members(text: &str, changes: &[(&str, Option<&str>)]) -> Result<String> {
+    let open = text.find('{').map_or(0, |at| at.saturating_add(1));
+    let between = |range: Range<usize>| text.get(range).unwrap_or_default();
+    let mut left: HashMap<&str, Option<&str>> = changes.iter().copied().collect();
+    // Space before the first member and before each further one, and members without it.
+    let (mut before_first, mut before_further) = (None, None);
+    let mut kept: Vec<(&str, String)> = Vec::new();
+    let mut end = open;
+    for (key, value) in members(text).member("attributes")? {
+        let start = value.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+        let quote = between(end..start).find('"').map_or(start, |at| end.saturating_add(at));
+        let lead = between(end..quote);
+        end = start.saturating_add(value.len());
+        match lead.contains(',') {
+            true => before_further = before_further.or(Some(lead)),
+            false => before_first = Some(lead),
+        }
+        match left.remove(&*key.name()) {
+            Some(None) => {}
+            Some(Some(json)) if !same(json, value) => {
+                let mut member = between(quote..start).to_owned();
+                pretty(json, 2, &mut member);
+                kept.push((lead, member));
+            }
+            _ => kept.push((lead, between(quote..end).to_owned())),
+        }
+    }
+    for (name, _) in changes {
+        if let Some(json) = left.remove(name).flatten() {
+            let mut member = String::new();
+            write_string(name, &mut member);
+            member.push_str(": ");
+            pretty(json, 2, &mut member);
+            kept.push(("", member));
+        }
+    }
+    if kept.is_empty() {
+        return Ok("{}".to_owned());
+    }
+    let mut line = String::new();
+    new_line(2, &mut line);
+    let first = before_first.unwrap_or(&line);
+    let further = before_further.map_or_else(|| format!(",{first}"), str::to_owned);
+    let mut out = between(0..open).to_owned();
+    for (index, (lead, member)) in kept.iter().enumerate() {
+        out.push_str(match index {
+            0 => first,
+            _ if lead.contains(',') => lead,
+            _ => further.as_str(),
+        });
+        out.push_str(member);
+    }
+    match before_first {
+        Some(_) => out.push_str(between(end..text.len())),
+        // There were no members, whose space could be kept.
+        None => {
+            new_line(1, &mut out);
+            out.push('}');
+        }
+    }
+    Ok(out)
 }
 
 /// The text of attributes that may be written: an object of JSON proper (SD-43).

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::error::MetadataError;
 use crate::error::printable::Printable;
 use crate::error::rule::{Rule, Severity};
 
@@ -121,6 +122,11 @@ impl Finding {
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// What a writer refuses with this error, as a finding of a reader.
+    pub(crate) fn of(rule: Rule, error: &MetadataError) -> Self {
+        Finding::new(rule, error.reason().to_string()).with_path(error.path())
     }
 
     /// A finding at the root of the document.

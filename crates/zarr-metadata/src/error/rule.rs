@@ -141,7 +141,8 @@ rules! {
         must have the members and values that its document allows";
     ELEMENT_TOO_LARGE "element-too-large" Error "an element of strings, bytes, raw bits or \
         records must have at most 1 MiB, a limit of this reader";
-    UNKNOWN_CHUNK_GRID "unknown-chunk-grid" Error "the chunk grid must be `regular` or `rectilinear`";
+    UNKNOWN_CHUNK_GRID "unknown-chunk-grid" Error "no other chunk grid than `regular` and `rectilinear` is \
+        known: the elements cannot be read";
     GRID_RANK "grid-rank" Error "a grid must have one entry per dimension of the array";
     REGULAR_CHUNK_SHAPE "regular-chunk-shape" Error "`chunk_shape` of a regular grid must be an array of \
         integers of at least 1";
@@ -154,8 +155,10 @@ rules! {
     GRID_RUN "grid-run" Error "a run must be [length, count], two integers of at least 1";
     GRID_TOO_SHORT "grid-too-short" Error "the edges of an axis must sum to at least its length";
     GRID_OVERFLOW "grid-overflow" Error "the edges of an axis must sum to less than 2^64";
-    UNKNOWN_CHUNK_KEY_ENCODING "unknown-chunk-key-encoding" Error "the chunk key encoding must be \
-        `default` or `v2`";
+    UNKNOWN_CHUNK_KEY_ENCODING "unknown-chunk-key-encoding" Error "no other chunk key encoding than \
+        `default`, `v2`, `template` and `zarrs.default_suffix` is known: the elements cannot be read";
+    CHUNK_KEY_FORMAT "chunk-key-format" Error "a format or suffix of chunk keys must give each chunk a \
+        valid key of its own, that is no name of a document";
     CHUNK_KEY_SEPARATOR "chunk-key-separator" Error "`separator` must be \"/\" or \".\"";
     FILL_VALUE_KIND "fill-value-kind" Error "a fill value must have the JSON form of its data \
         type";

@@ -380,7 +380,7 @@ fn changed_attributes_leave_the_others_as_they_are() {
     let changed =
         |changes: &[(&str, Option<&str>)]| array.with_changed_attributes(changes).unwrap();
     let one = changed(&[("n", Some("[4]")), ("b", None), ("zé", Some("5")), ("n", Some("[6]"))]);
-    assert_eq!(one.attributes(), r#"{"\ud800": 1, "z\u00e9": 5, "n": [6]}"#);
+    assert_eq!(one.attributes(), r#"{"\ud800":1, "z\u00e9":5, "n": [6]}"#);
     for nothing in [&[][..], &[("c", None)], &[("b", Some("4")), ("b", Some("3"))]] {
         assert_eq!(changed(nothing).json(), text);
     }
@@ -492,4 +492,39 @@ fn new_arrays_have_nothing_to_find() {
         message(ArrayMetadata::new(&shape, &DataType::Uint8, &grid, &fill, &[bytes])),
         @"$.fill_value: found 4 bytes, expected 1, the size of one uint8"
     );
+}
+
+/// Odd but valid layout, with an attribute changed, added or removed: all other bytes stay.
+#[test]
+fn a_change_of_one_attribute_leaves_the_bytes_of_the_others() {
+    let odd = "{ \"a\" :1.50,\n\n\t\"b\":{\"x\":[1,2,\n3]} , \"\\u0063\": \"}\\\"{\",\"d\":1e3 }";
+    let document = |attributes: &str| {
+        format!("{{\"zarr_format\":3,  \"node_type\":\"group\", \"attributes\" :{attributes}\n\n}}")
+    };
+    let change = |attributes: &str, changes: &[(&str, Option<&str>)]| {
+        let group = GroupMetadata::from_json(document(attributes).as_bytes()).expect("a group");
+        group.with_changed_attributes(changes).expect("changes").json().to_owned()
+    };
+    type Changes<'c> = &'c [(&'c str, Option<&'c str>)];
+    let cases: &[(Changes<'_>, &str)] = &[
+        (&[("a", Some("2"))], &odd.replace("1.50", "2")),
+        (&[("a", Some("1.5"))], &odd.replace("1.50", "1.5")),
+        (&[("a", Some("1.50")), ("e", None)], odd),
+        (&[("c", Some("\"z\""))], &odd.replace("\"}\\\"{\"", "\"z\"")),
+        (&[("d", None)], &odd.replace(",\"d\":1e3", "")),
+        (&[("b", None)], &odd.replace(",\n\n\t\"b\":{\"x\":[1,2,\n3]}", "")),
+        (&[("a", None)], &odd.replace("\"a\" :1.50,\n\n\t", "")),
+        (&[("a", None), ("b", None), ("c", None)], "{ \"d\":1e3 }"),
+        (&[("new", Some("[1]"))], &odd.replace("1e3 }", "1e3,\n\n\t\"new\": [1] }")),
+        (&[("a", Some("2")), ("e", Some("3")), ("x", None)], &{
+            odd.replace("1.50", "2").replace("1e3 }", "1e3,\n\n\t\"e\": 3 }")
+        }),
+    ];
+    for (changes, expected) in cases {
+        assert_eq!(change(odd, changes), document(expected), "{changes:?}");
+    }
+    let all: Vec<(&str, Option<&str>)> = ["a", "b", "c", "d"].map(|name| (name, None)).to_vec();
+    assert_eq!(change(odd, &all), document("{}"));
+    let added = change("{ }", &[("a", Some("1"))]);
+    assert!(added.contains("\"attributes\" :{\n    \"a\": 1\n  }\n\n}"), "{added}");
 }

@@ -99,7 +99,7 @@ fn members_of_arrays() {
         ("data_type", "{}"),
         ("data_type", r#"{"name": "int16", "configuration": {"endian": "little"}}"#),
         ("data_type", r#"{"name": "int16", "endian": "little"}"#),
-        ("chunk_key_encoding", "\"v3\""),
+        ("chunk_key_encoding", r#"{"name": "v3", "must_understand": false}"#),
         ("chunk_key_encoding", r#"{"name": "default", "configuration": {"separator": "-"}}"#),
         ("chunk_key_encoding", r#"{"name": "default", "configuration": {"seperator": "/"}}"#),
         ("chunk_key_encoding", r#"{"name": "default", "separator": "/"}"#),

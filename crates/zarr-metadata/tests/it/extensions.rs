@@ -1,6 +1,8 @@
 //! Extensions: names, and extensions that need not be understood.
 
-use zarr_metadata::{ArrayMetadata, DataType, Rule};
+use zarr_metadata::{
+    ArrayMetadata, ChunkGrid, ChunkKeyEncoding, DataType, KeyTemplate, Rule, Separator,
+};
 
 use crate::support::{array, breaks};
 
@@ -84,7 +86,7 @@ fn sd_42_unknown_extensions() {
         breaks("data-type-must-be-understood", DataType::from_name("int17")),
         @r#"$: unknown data type "int17", expected bool, int2 to int64, uint2 to uint64, float4_e2m1fn to float64, bfloat16, complex of these, r8 and so on, string, bytes, or a type of times or records; did you mean "int16"?"#
     );
-    // Not so with `"must_understand": false`, and never grids and key encodings.
+    // Not so with `"must_understand": false`.
     for (member, rule) in [
         ("data_type", "data-type-must-be-understood"),
         ("chunk_grid", "unknown-chunk-grid"),
@@ -93,5 +95,180 @@ fn sd_42_unknown_extensions() {
         let unknown = r#"{"name": "new", "must_understand": false}"#;
         let error = breaks(rule, array(&[(member, unknown)]));
         assert!(error.starts_with(&format!("$.{member}.name: unknown")), "{error}");
+    }
+}
+
+/// SD-42: a grid or a key encoding of another name is kept, and not written anew.
+#[test]
+fn sd_42_unknown_grids_and_key_encodings_are_kept() {
+    let json = r#"{"name": "new", "configuration": {"a": 1.50, "b":  [2]}}"#;
+    for (member, rule) in
+        [("chunk_grid", "unknown-chunk-grid"), ("chunk_key_encoding", "unknown-chunk-key-encoding")]
+    {
+        for json in [json, r#""new""#] {
+            let read = array(&[(member, json)]).unwrap();
+            let [finding] = read.findings() else { panic!("{:?}", read.findings()) };
+            assert_eq!(finding.id(), rule);
+            assert!(finding.path().unwrap().starts_with(&format!("$.{member}")), "{finding}");
+            assert!(finding.message().starts_with("unknown chunk "), "{finding}");
+            let before = read.json().to_owned();
+            let changed = read.with_changed_attributes(&[("n", Some("1"))]).unwrap();
+            let added = ",\n  \"attributes\": {\"n\": 1}";
+            assert_eq!(changed.json().replace(added, ""), before);
+            assert_eq!(changed.with_changed_attributes(&[("n", None)]).unwrap(), read);
+            let shape = vec![0; read.shape().len()];
+            match member {
+                "chunk_grid" => {
+                    let ChunkGrid::Unknown(kept) = read.chunk_grid() else { panic!() };
+                    assert_eq!((kept.name(), kept.json()), ("new", json));
+                    assert_eq!((read.chunk_grid().rank(), read.chunk_grid().name()), (None, "new"));
+                    assert_eq!(&ChunkGrid::from_json(json.as_bytes()).unwrap(), read.chunk_grid());
+                    let new = ArrayMetadata::new(
+                        read.shape(),
+                        read.data_type(),
+                        read.chunk_grid(),
+                        read.fill_value(),
+                        read.codecs(),
+                    );
+                    breaks(rule, new);
+                    breaks(rule, read.with_shape_and_grid(&shape, read.chunk_grid()));
+                }
+                _ => {
+                    let kept = read.chunk_key_encoding();
+                    let ChunkKeyEncoding::Unknown(extension) = kept else { panic!() };
+                    assert_eq!(extension.json(), json);
+                    assert_eq!(kept.to_json(), json);
+                    assert_eq!(
+                        (kept.encode(&shape), kept.decode("c/0/0", 2)),
+                        (String::new(), None)
+                    );
+                    let known = array(&[]).unwrap();
+                    assert!(known.with_chunk_key_encoding(kept).is_err());
+                }
+            }
+        }
+        // The form of an extension stays checked.
+        breaks("extension-form", array(&[(member, "3")]));
+        breaks("extension-form", array(&[(member, r#"{"name": ""}"#)]));
+    }
+}
+
+fn template(format: &str, separator: Option<&str>) -> ChunkKeyEncoding {
+    ChunkKeyEncoding::Template(Box::new(KeyTemplate::new(format, separator).unwrap()))
+}
+
+/// Keys as `zarr-template` 0.1.0 and zarrs 0.23 write them.
+#[test]
+fn keys_of_templates_and_suffixes() {
+    let suffix = |separator| ChunkKeyEncoding::DefaultSuffix { separator, suffix: ".tif".into() };
+    for (encoding, index, key) in [
+        (template("c/{*}", Some("/")), &[1, 23, 45][..], "c/1/23/45"),
+        (template("{*}", Some(".")), &[1, 23, 45], "1.23.45"),
+        (template("images/{0}/{2}_{1}.jpeg", Some("/")), &[10, 11, 12], "images/10/12_11.jpeg"),
+        (template("{-1:03}/{*:02}.x", Some("_")), &[1, 223, 4], "004/01_223.x"),
+        (template("{{{0}}}", None), &[7], "{7}"),
+        (template("a1{0}2b{1}3", None), &[12, 3], "a1122b33"),
+        (template("c", None), &[], "c"),
+        (suffix(Separator::Slash), &[1, 23], "c/1/23.tif"),
+        (suffix(Separator::Dot), &[1, 23], "c.1.23.tif"),
+        (suffix(Separator::Slash), &[], "c.tif"),
+    ] {
+        assert_eq!(encoding.encode(index), key);
+        assert_eq!(encoding.decode(key, index.len()), Some(index.to_vec()), "{encoding:?}");
+        let json = encoding.to_json();
+        assert_eq!(ChunkKeyEncoding::from_json(json.as_bytes()).unwrap(), encoding, "{json}");
+        for folder in key.match_indices('/').map(|(at, _)| &key[..at]) {
+            let numbered = folder.bytes().any(|byte| byte.is_ascii_digit());
+            assert!(encoding.is_chunk_folder(folder, index.len()) || !numbered, "{folder}");
+        }
+        assert!(!encoding.is_chunk_folder(key, index.len()), "{key}");
+        for wrong in [format!("{key}0x"), format!("0{key}"), key.replace('1', "01")] {
+            let decoded = encoding.decode(&wrong, index.len());
+            assert!(wrong == key || decoded.is_none_or(|index| encoding.encode(&index) == wrong));
+        }
+    }
+}
+
+/// Each chunk has one key, and each key one chunk: for all indices that short numbers make.
+#[test]
+fn keys_of_accepted_templates_are_different() {
+    let texts = ["", "a", "1", "/", "1a", "a1", "1a2", "-"];
+    let numbers = [0_u64, 1, 2, 10, 11, 12, 21, 101, 110, 111, 112, 1111];
+    let mut accepted = 0;
+    for before in texts {
+        for between in texts {
+            for after in texts {
+                for (first, second) in [("{0}", "{1}"), ("{1:02}", "{0:01}"), ("{-2}", "{*}")] {
+                    let format = format!("{before}{first}{between}{second}{after}");
+                    let configuration = format!(r#"{{"format": "{format}"}}"#);
+                    let json =
+                        format!(r#"{{"name": "template", "configuration": {configuration}}}"#);
+                    let Ok(read) = array(&[("chunk_key_encoding", &json)]) else { continue };
+                    accepted += 1;
+                    let mut keys = std::collections::BTreeSet::new();
+                    for a in numbers {
+                        for b in numbers {
+                            let key = read.chunk_key_encoding().encode(&[a, b]);
+                            let decoded = read.chunk_key_encoding().decode(&key, 2);
+                            assert_eq!(decoded, Some(vec![a, b]), "{format}: {key}");
+                            assert!(keys.insert(key), "{format}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(accepted > 500, "{accepted}");
+}
+
+#[test]
+fn formats_that_do_not_give_each_chunk_a_key_are_refused() {
+    let refused = |name: &str, configuration: &str| {
+        let json = format!(r#"{{"name": "{name}", "configuration": {configuration}}}"#);
+        array(&[("chunk_key_encoding", &json)]).map(|read| panic!("{json}: {read:?}")).unwrap_err()
+    };
+    for (configuration, part) in [
+        (r#"{"format": "c"}"#, "the number of axis 0 0 times"),
+        (r#"{"format": "{0}"}"#, "the number of axis 1 0 times"),
+        (r#"{"format": "{0}/{0}/{1}"}"#, "the number of axis 0 2 times"),
+        (r#"{"format": "{0}/{-2}/{1}"}"#, "the number of axis 0 2 times"),
+        (r#"{"format": "{0}/{2}"}"#, "{2} for 2 dimensions"),
+        (r#"{"format": "{0}/{-3}"}"#, "{-3} for 2 dimensions"),
+        (r#"{"format": "{0}{1}"}"#, "without a character other than a digit"),
+        (r#"{"format": "{0:05}7{1:05}"}"#, "without a character other than a digit"),
+        (r#"{"format": "{*}", "separator": ""}"#, "without a character other than a digit"),
+        (r#"{"format": "{*}", "separator": "0"}"#, "without a character other than a digit"),
+        (r#"{"format": "{*}"}"#, "{*} without a separator"),
+        (r#"{"format": "{*}/{*}", "separator": "/"}"#, "{*} 2 times"),
+        (r#"{"format": "{0}/{1"}"#, "a brace without its partner"),
+        (r#"{"format": "{0}/{1}}"}"#, "a brace without its partner"),
+        (r#"{"format": "{0}/{}"}"#, "found {}"),
+        (r#"{"format": "{0}/{1:3}"}"#, "found {1:3}"),
+        (r#"{"format": "{0}/{1:0}"}"#, "found {1:0}"),
+        (r#"{"format": "{0}/{1:099999}"}"#, "found {1:099999}"),
+        (r#"{"format": "{0}/{ 1}"}"#, "found { 1}"),
+        (r#"{"format": "/{0}/{1}"}"#, "names that begin with"),
+        (r#"{"format": "{0}/../{1}"}"#, "names that begin with"),
+        (r#"{"format": "{0}.{1}/zarr.json"}"#, "names that begin with"),
+        (r#"{"format": "{0}.{1}/.zarray"}"#, "names that begin with"),
+        (r#"{"format": "__{0}.{1}"}"#, "names that begin with"),
+        (r#"{"format": "zarr-kit-copy.{0}.{1}.json"}"#, "names that begin with"),
+        (r#"{"format": "{0}\\{1}"}"#, "names that begin with"),
+        (r#"{"format": 1}"#, "expected a text"),
+        ("{}", "format: missing"),
+        (r#"{"format": "{0}/{1}", "more": 1}"#, "more"),
+    ] {
+        let message = refused("template", configuration).to_string();
+        assert!(message.contains(part), "{configuration}: {message}");
+        assert!(message.contains("$.chunk_key_encoding.configuration"), "{message}");
+    }
+    for (configuration, part) in [
+        ("{}", "suffix: missing"),
+        (r#"{"suffix": "/zarr.json"}"#, "names that begin with"),
+        (r#"{"suffix": "/"}"#, "names that begin with"),
+        (r#"{"suffix": ".tif", "separator": "-"}"#, "separator"),
+    ] {
+        let message = refused("zarrs.default_suffix", configuration).to_string();
+        assert!(message.contains(part), "{configuration}: {message}");
     }
 }

@@ -275,12 +275,12 @@ fn sd_63_the_configuration_of_rectilinear() {
 fn grids_as_objects() {
     let lines: Vec<_> = [
         r#""regular""#,
-        r#""irregular""#,
+        r#"{"name": "irregular", "must_understand": false}"#,
         "3",
         "{}",
         r#"{"name": "regular"}"#,
         r#"{"name": 1}"#,
-        r#"{"name": "rectilinar", "configuration": {}}"#,
+        r#"{"name": "rectilinar", "configuration": {}, "must_understand": false}"#,
         r#"{"name": "regular", "configuration": []}"#,
         r#"{"configuration": 3, "name": "regular"}"#,
         r#"{"name": "regular", "configuration": {"chunk_shape": [6], "shape": 1}}"#,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use zarr_array::store::Store;
 use zarr_array::{Array, ArrayError, ChunkLayout};
 use zarr_grid::Grid;
-use zarr_metadata::{ArrayMetadata, ChunkGrid, DataType, FillValue};
+use zarr_metadata::{ArrayMetadata, DataType, FillValue};
 
 use self::stored::{Stored, stored};
 pub use self::unfinished::unfinished;
@@ -82,11 +82,7 @@ impl ArrayInfo {
             table.row("  ...", format_args!("{} more", words::counted(more, "field")));
         }
         table.row("fill value", fill_value(metadata));
-        let grid = match metadata.chunk_grid() {
-            ChunkGrid::Rectilinear { .. } => "rectilinear",
-            ChunkGrid::Regular { .. } => "regular",
-        };
-        table.row("grid", grid);
+        table.row("grid", metadata.chunk_grid().name());
         if let Some(layout) = layout {
             grid_rows(metadata, layout.grid(), stored, &mut table);
         }

@@ -19,7 +19,9 @@ fn read(path: &str) -> String {
 /// The features that a case of the manifest needs.
 fn needs(case: &Value) -> Needs {
     let mut needs = Needs {
-        grid: if case["chunk_grid"] == "rectilinear" { "rectilinear" } else { "regular" },
+        grid: if case["chunk_grid"] == "rectilinear" { "rectilinear" } else { "regular" }
+            .to_owned(),
+        unknown_keys: None,
         data_type: case["data_type"]
             .as_str()
             .or(case["data_type"]["name"].as_str())

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use zarr_metadata::{ArrayMetadata, BloscCompressor, ChunkGrid, Codec};
+use zarr_metadata::{ArrayMetadata, BloscCompressor, ChunkKeyEncoding, Codec};
 
 pub use self::portable::portable;
 
@@ -67,13 +67,17 @@ const AFTER_SHARDS: &str = "codecs after shards";
 const SNAPPY: &str = "snappy";
 /// The edges that zarr-python wrote on axes of length 0.
 const CHUNKS_OF_0: &str = "chunks of length 0";
+const TEMPLATE_KEYS: &str = "chunk keys by a template";
+const SUFFIXED_KEYS: &str = "chunk keys with a suffix";
 
 /// The features that an array needs of its readers.
 struct Needs {
-    grid: &'static str,
+    grid: String,
     data_type: String,
     /// Whether this project does not know the type, and so knows no reader.
     is_unknown: bool,
+    /// The chunk key encoding, if this project does not know it.
+    unknown_keys: Option<String>,
     codecs: Vec<String>,
     /// Others, by the names of the table.
     others: Vec<&'static str>,
@@ -87,13 +91,20 @@ impl Needs {
         if metadata.findings().iter().any(|finding| finding.id() == "zero-chunk-length") {
             others.push(CHUNKS_OF_0);
         }
-        let grid = match metadata.chunk_grid() {
-            ChunkGrid::Regular { .. } => "regular",
-            ChunkGrid::Rectilinear { .. } => RECTILINEAR,
-        };
+        match metadata.chunk_key_encoding() {
+            ChunkKeyEncoding::Template(_) => others.push(TEMPLATE_KEYS),
+            ChunkKeyEncoding::DefaultSuffix { .. } => others.push(SUFFIXED_KEYS),
+            _ => {}
+        }
+        let grid = metadata.chunk_grid().name().to_owned();
         let data_type = metadata.data_type();
         let is_unknown = data_type.is_unknown();
-        Self { grid, data_type: data_type.name().into_owned(), is_unknown, codecs, others }
+        let unknown_keys = match metadata.chunk_key_encoding() {
+            ChunkKeyEncoding::Unknown(extension) => Some(extension.name().to_owned()),
+            _ => None,
+        };
+        let data_type = data_type.name().into_owned();
+        Self { grid, data_type, is_unknown, unknown_keys, codecs, others }
     }
 
     /// The features that a program lacks.
@@ -108,11 +119,12 @@ impl Needs {
         };
         let mut lacking = Vec::new();
         let is_lacking = |name: &str| !has(&of.data_types, name) || has(&of.lacks, name);
+        lacking.extend(self.unknown_keys.clone());
         if self.is_unknown || is_lacking(&self.data_type) {
             lacking.push(self.data_type.clone());
         }
-        if !has(&program.grids, self.grid) {
-            lacking.push(self.grid.to_owned());
+        if !has(&program.grids, &self.grid) {
+            lacking.push(self.grid.clone());
         }
         lacking.extend(self.codecs.iter().filter(|codec| !has(&of.codecs, codec)).cloned());
         let others = self.others.iter().filter(|other| has(&of.lacks, other));
@@ -219,7 +231,7 @@ impl Readers {
                     verdict.lacking.push(lacking);
                 }
             }
-            let setting = program.setting.get(needs.grid).map(String::as_str);
+            let setting = program.setting.get(&needs.grid).map(String::as_str);
             verdict.setting = verdict.setting.or(setting);
             let mut faulty = program.faulty.iter().filter(|name| needs.codecs.contains(name));
             if verdict.faulty.is_none() {

@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 
 use serde_json::value::RawValue;
+use zarr_kit::Prefix;
+use zarr_kit::array::store::UpdatePolicy;
+use zarr_kit::array::{node, update_attributes};
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::format::pretty::raw;
 use zarr_kit::report::words;
-use zarr_kit::{Array, Group, Prefix};
 
 use crate::args::Attrs;
 use crate::error::CliError;
@@ -63,18 +65,9 @@ fn change(args: &Attrs, place: &NodeStore) -> Result<(), CliError> {
         attribute(&node, "--remove", name)?;
     }
     let failed = |cause| place.failed(cause);
-    let (store, root) = (place.store.clone(), Prefix::root());
-    match node {
-        NodeMetadata::Group(_) => {
-            let group = Group::open(store, &root).map_err(failed)?;
-            group.update_attributes(&changes).map_err(failed)?;
-        }
-        NodeMetadata::Array(metadata) => {
-            let array =
-                Array::with_metadata(store, &root, metadata, zarr_kit::codec::Options::new());
-            array.map_err(failed)?.update_attributes(&changes).map_err(failed)?;
-        }
-    }
+    let root = Prefix::root();
+    node::refuse_version_2(node.is_version_2(), &root).map_err(failed)?;
+    update_attributes(&place.store, &root, UpdatePolicy::default(), &changes).map_err(failed)?;
     place.finish()?;
     let count = words::counted(changes.len(), "attribute");
     note(format_args!("changed {count} of {}", place.shown));

@@ -131,7 +131,7 @@ pub(super) fn undo(array: &Array, group: &Prefix) -> Result<(), ArrayError> {
     match ArrayMarker::at(store, prefix)? {
         Some(ArrayMarker { home, step: Step::Leaving, share: Some(share) })
             if share.group(prefix).as_ref() == Some(group)
-                && array.layout().key_encoding() == home =>
+                && *array.layout().key_encoding() == home =>
         {
             leave(array)
         }

@@ -74,7 +74,7 @@ impl RecordedPlan {
         let home = array.layout().key_encoding();
         // Attributes may have been changed since.
         let document = self.document.with_attributes(now.attributes());
-        let document = document.and_then(|document| document.with_chunk_key_encoding(&home));
+        let document = document.and_then(|document| document.with_chunk_key_encoding(home));
         let rearranged = array.with_document(document.map_err(wrong)?)?;
         let changed = |what| refused(array.prefix(), RearrangeError::Changed { what });
         let (old, new) = (array.grid().axes(), rearranged.grid().axes());

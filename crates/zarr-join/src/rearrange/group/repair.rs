@@ -87,7 +87,7 @@ fn repair_locked(
         let document = LockedDocument::within(Arc::clone(&guard), array, Extent::Chunks)?;
         if let Some(ArrayMarker { home, step: Step::Leaving, share: Some(share) }) =
             ArrayMarker::at(store, array.prefix())?
-            && array.layout().key_encoding() == home
+            && *array.layout().key_encoding() == home
         {
             zarr_array::store::reached!("repair of a group: an array follows");
             let again = copy_again(&run.held(array), &share)?;
