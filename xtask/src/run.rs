@@ -25,6 +25,7 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "zarr-join",
     "zarr-check",
     "zarr-virtual-join",
+    "zarr-place",
     "zarr-report",
     "zarr-kit",
 ];

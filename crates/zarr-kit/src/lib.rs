@@ -6,6 +6,7 @@
 //! | crate | purpose |
 //! | --- | --- |
 //! | [`mod@array`] | arrays and groups in a store: open, read, write |
+//! | [`place`] | opens what is at a path or URL, whatever it is: [`open`] |
 //! | `copy` (a feature) | copies into other chunks, other codecs, other stores |
 //! | `check` (a feature) | checks of whole hierarchies against the specifications |
 //! | `join` (a feature) | many arrays joined into one |
@@ -61,6 +62,7 @@ pub use zarr_grid as grid;
 pub use zarr_join as join;
 pub use zarr_metadata as metadata;
 pub use zarr_packbits as packbits;
+pub use zarr_place as place;
 #[cfg(feature = "references")]
 pub use zarr_references as references;
 #[cfg(feature = "report")]
@@ -71,14 +73,12 @@ pub use zarr_virtual_join as virtual_join;
 #[cfg(feature = "zip")]
 pub use zarr_zip as zip;
 
-mod store_openers;
-
-pub use store_openers::OPENERS;
 pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store, StoreExt};
 pub use zarr_array::{
     AnySelection, Array, ArrayError, AxisSelection, ByteStrings, Group, Points, Selection, Strings,
 };
 pub use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkEdges, Codec, DataType, GroupMetadata};
+pub use zarr_place::{OPENERS, Opened, open};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use zarr_kit::array::UnlistedStore;
+use zarr_kit::OPENERS;
 use zarr_kit::array::store::{Durability, Operation, StoreOptions, Waiting};
-use zarr_kit::virtual_join::{AllowedMembers, OpenOptions};
-use zarr_kit::{OPENERS, Store};
+use zarr_kit::place::PlaceOptions;
+use zarr_kit::virtual_join::AllowedMembers;
 
 use crate::args::{Args, Survives};
 use crate::output::print;
@@ -99,26 +99,22 @@ pub(crate) fn outside_members() -> bool {
     CURRENT.with_borrow(|access| access.outside_members)
 }
 
-/// How virtual joins are opened, with these options of stores.
-pub(crate) fn join_options(options: StoreOptions) -> OpenOptions {
+/// How places are opened.
+pub(crate) fn place_options() -> PlaceOptions {
     let members = match outside_members() {
         true => AllowedMembers::Anywhere,
         false => AllowedMembers::Below,
     };
-    OpenOptions::new().store(options).allowed_members(members)
-}
-
-/// The store of a server. If it does not list, its nodes come from its metadata.
-pub(crate) fn unlisted(store: Arc<dyn Store>) -> Arc<dyn Store> {
     let told = CURRENT.with_borrow(|access| Arc::clone(&access.told));
-    Arc::new(UnlistedStore::new(store, move || {
+    let options = PlaceOptions::new().store(store_options()).allowed_members(members);
+    options.on_unlisted(move || {
         if !told.swap(true, Ordering::Relaxed) {
             print::note(
                 "the server does not list: nodes come from the consolidated metadata, and \
                  chunks are looked up one by one",
             );
         }
-    }))
+    })
 }
 
 /// Tells of a wait, at intervals, since many requests may be waiting.

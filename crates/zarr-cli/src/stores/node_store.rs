@@ -1,28 +1,27 @@
 //! Opens the folders and URLs in arguments as stores.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_kit::array::node::{self, DOCUMENTS};
-use zarr_kit::array::store::{self, DirEntry, StoreError, StoreOptions, UpdatePolicy};
+use zarr_kit::array::store::{self, DirEntry, UpdatePolicy};
 use zarr_kit::array::{
     Changes, ChunkLayout, Hierarchy, HierarchyAround, hierarchies_around, open_node,
     refresh_consolidated,
 };
 use zarr_kit::check::CheckedPlace;
 use zarr_kit::metadata::NodeMetadata;
-use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store as _};
+use zarr_kit::place::PlaceError;
+use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Opened, Prefix, Store as _};
 
 use zarr_kit::codec::Options;
 use zarr_kit::report::ReportError;
-use zarr_kit::virtual_join::{self, VirtualJoinError};
+use zarr_kit::virtual_join;
 
 use crate::error::CliError;
 use crate::error::nearest;
 use crate::output::print;
-use crate::stores::access::{join_options, store_options, unlisted};
+use crate::stores::access::{place_options, store_options};
 use crate::stores::watched_store::{Watch, WatchedStore};
 
 /// A folder or URL, opened as a store with the node as its root.
@@ -30,22 +29,16 @@ use crate::stores::watched_store::{Watch, WatchedStore};
 pub(crate) struct NodeStore {
     /// The place as the user wrote it, without secrets.
     pub(crate) shown: String,
+    /// Its store; in a session, if it is changed.
     pub(crate) store: Hierarchy,
-    /// The folder, if it is one.
-    pub(crate) folder: Option<PathBuf>,
-    /// Whether the size of an object is cheap to look up.
-    pub(crate) is_quick: bool,
-    /// As the user wrote it, with all that may be secret.
-    path: String,
-    /// Folders that were made for it, the innermost first.
-    made: Vec<PathBuf>,
+    pub(crate) opened: Opened,
     /// Its changes, until they are complete.
     changes: Mutex<Option<Changes>>,
 }
 
 impl NodeStore {
     pub(crate) fn open(path: &str) -> Result<Self, CliError> {
-        Self::with(path, store_options())
+        Self::of(path, Opened::open(path, &place_options()))
     }
 
     /// Opens it in a session: all writes take effect together, when it is [finished](Self::finish).
@@ -58,11 +51,11 @@ impl NodeStore {
         if virtual_join::is_virtual_join(path) {
             return Err(CliError::VirtualTarget { place: store::shown_url(path) });
         }
-        Self::with(path, store_options().create(true))?.in_session()
+        Self::of(path, Opened::create(path, &place_options()))?.in_session()
     }
 
     fn in_session(mut self) -> Result<Self, CliError> {
-        let changes = Changes::begin(&self.store).map_err(|cause| self.failed(cause))?;
+        let changes = self.opened.change().map_err(|cause| self.failed(cause))?;
         self.store = self.store.with_store(Arc::clone(changes.store()));
         self.changes = Mutex::new(Some(changes));
         Ok(self)
@@ -74,44 +67,25 @@ impl NodeStore {
         self.store = self.store.with_store(Arc::new(WatchedStore { inner, watch }));
     }
 
-    /// Removes the folders that were created for it, if they are empty.
-    pub(crate) fn abandon(&self) {
-        // A folder into which somebody else has put something stays, and so do those around it.
-        let _stays = self.made.iter().try_for_each(fs::remove_dir);
-    }
-
     /// The topmost group around the node, and where in it the node is; or the node itself.
     pub(crate) fn hierarchy(&self) -> Result<Around, CliError> {
-        match around(&self.path)? {
+        match around(self.opened.address())? {
             Some(around) => Ok(around),
-            None => Ok(Around { top: Self::to_change(&self.path)?, prefix: Prefix::root() }),
+            None => {
+                let top = Self::to_change(self.opened.address())?;
+                Ok(Around { top, prefix: Prefix::root() })
+            }
         }
-    }
-
-    /// The path of the node with this name in the same group. `None` if no node can have the name,
-    /// or if nothing is known to be around this one.
-    pub(crate) fn beside(&self, name: &str) -> Option<String> {
-        let beside = store::place_beside(&self.path, name)?;
-        if let (Some(folder), "" | "." | "..") = (&self.folder, self.name()) {
-            let folder = folder.canonicalize().ok()?;
-            return folder.parent()?.join(name).to_str().map(str::to_owned);
-        }
-        Some(beside)
-    }
-
-    /// The array with this name in the same group, if there is one.
-    pub(crate) fn coordinate(&self, name: &str) -> Option<Array> {
-        Self::open(&self.beside(name)?).ok()?.array().ok()
     }
 
     /// The checked place, for next steps.
     pub(crate) fn checked(&self) -> CheckedPlace<'_> {
         CheckedPlace {
-            url: &self.path,
+            url: self.opened.address(),
             path: "",
-            folder: self.folder.as_deref(),
-            is_virtual_join: self.is_virtual_join(),
-            is_in_file: is_in_file(&self.path),
+            folder: self.opened.folder(),
+            is_virtual_join: self.opened.is_virtual_join(),
+            is_in_file: self.opened.is_in_file(),
         }
     }
 
@@ -128,71 +102,10 @@ impl NodeStore {
         Ok(())
     }
 
-    fn with(path: &str, options: StoreOptions) -> Result<Self, CliError> {
-        let trimmed = path.trim_end_matches('/');
-        let path = if trimmed.is_empty() { path } else { trimmed };
-        // Completion in a shell leads to a trailing `zarr.json`.
-        let document = path.rsplit_once('/').filter(|(_, name)| DOCUMENTS.contains(name));
-        let path = document.map_or(path, |(path, _)| path);
-        let shown = store::shown_url(path);
-        let place = store::Place::parse(path, &store_options()).ok();
-        let local = place.as_ref().filter(|_| !virtual_join::is_virtual_join(path));
-        let folder = local.and_then(|place| Some(place.folder()?.to_owned()));
-        let made = local.map_or_else(Vec::new, store::Place::missing_folders);
-        let cause = match virtual_join::open_store(path, &join_options(options)) {
-            Ok(store) => {
-                let store = listable(path, store);
-                let is_quick =
-                    store::Service::of(path).is_none() && !virtual_join::is_virtual_join(path);
-                let (path, changes) = (path.to_owned(), Mutex::default());
-                return Ok(Self { shown, store, folder, is_quick, path, made, changes });
-            }
-            Err(VirtualJoinError::Store(cause)) => cause,
-            Err(VirtualJoinError::NotFound { .. }) => {
-                return Err(CliError::Missing {
-                    place: shown,
-                    near: nearest::neighbour(path, is_node),
-                });
-            }
-            Err(cause) => return Err(CliError::VirtualJoin(cause)),
-        };
-        Err(match (cause, folder) {
-            // For a folder that was to be created, the parent folder.
-            (StoreError::Io { cause, .. }, Some(_))
-                if cause.kind() == io::ErrorKind::NotFound && !path.is_empty() =>
-            {
-                CliError::Missing { place: shown, near: nearest::neighbour(path, is_node) }
-            }
-            (StoreError::Io { cause, .. }, None)
-                if cause.kind() == io::ErrorKind::NotFound
-                    && place.is_some_and(|place| place.is_in_file()) =>
-            {
-                CliError::Missing { place: shown, near: nearest::neighbour(path, is_node) }
-            }
-            (StoreError::Io { cause, .. }, Some(folder)) => {
-                CliError::Folder { place: shown, folder, cause }
-            }
-            _ if !cfg!(feature = "remote") && store::Service::of(path).is_some() => {
-                CliError::NotRemote { place: shown }
-            }
-            // The error contains the place, as a URL without secrets.
-            (cause, _) => CliError::Store { place: shown, cause },
-        })
-    }
-
-    /// Whether it is a virtual join, or something in one.
-    pub(crate) fn is_virtual_join(&self) -> bool {
-        virtual_join::is_virtual_join(&self.path)
-    }
-
-    /// The name of the node in its group.
-    pub(crate) fn name(&self) -> &str {
-        self.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
-    }
-
-    /// The place of a node below it, as the user would write it.
-    pub(crate) fn below(&self, path: &str) -> String {
-        store::place_below(&self.path, path)
+    fn of(path: &str, opened: Result<Opened, PlaceError>) -> Result<Self, CliError> {
+        let opened = opened.map_err(|cause| not_opened(path, cause))?;
+        let (shown, store) = (opened.to_string(), opened.hierarchy().clone());
+        Ok(Self { shown, store, opened, changes: Mutex::default() })
     }
 
     pub(crate) fn node(&self) -> Result<NodeMetadata, CliError> {
@@ -275,8 +188,8 @@ impl NodeStore {
             return format!("; did you mean {}?", store::place_below(&self.shown, first));
         }
         let above = self
-            .folder
-            .as_deref()
+            .opened
+            .folder()
             .and_then(|folder| folder.ancestors().skip(1).take(8).find(|folder| is_node(folder)));
         above.map_or_else(String::new, |node| match node.display().to_string() {
             path if path.is_empty() => "; did you mean the folder above?".to_owned(),
@@ -389,11 +302,22 @@ fn prefix_of(path: &str, mut names: Vec<String>) -> Result<Prefix, CliError> {
         .map_err(|cause| CliError::Node { place: store::shown_url(path), cause: cause.into() })
 }
 
-/// The store, which lists by metadata if it is on a server that does not list.
-fn listable(path: &str, store: Hierarchy) -> Hierarchy {
-    match store::Service::of(path) {
-        Some(store::Service::Http) => store.with_store(unlisted(Arc::clone(&store))),
-        _ => store,
+/// Why there is no store at a path or URL.
+fn not_opened(path: &str, cause: PlaceError) -> CliError {
+    let place = store::shown_url(path.trim_end_matches('/'));
+    match cause {
+        PlaceError::NotFound { place } => {
+            let near = nearest::neighbour(&place, is_node);
+            CliError::Missing { place, near }
+        }
+        PlaceError::VirtualJoin(cause) => CliError::VirtualJoin(cause),
+        PlaceError::Folder { folder, cause } => CliError::Folder { place, folder, cause },
+        _ if !cfg!(feature = "remote") && store::Service::of(path).is_some() => {
+            CliError::NotRemote { place }
+        }
+        // The error contains the place, as a URL without secrets.
+        PlaceError::Store(cause) => CliError::Store { place, cause },
+        cause => CliError::Usage { message: cause.to_string() },
     }
 }
 

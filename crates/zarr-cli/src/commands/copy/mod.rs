@@ -76,7 +76,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         Some(place) => options.intermediates(Arc::clone(place.store.store())),
         None => options,
     };
-    let abandon = || intermediate.iter().chain([&target]).for_each(NodeStore::abandon);
+    let abandon = || intermediate.iter().chain([&target]).for_each(|place| place.opened.abandon());
     let root = Prefix::root();
     let mut readers = Readers::new();
     // Each array is asked for more than once, and measured once.
@@ -130,7 +130,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     // The part that completes the copy changes the target, and needs no intermediate copies any
     // more.
     if summary.part.is_none_or(|state| state == PartStatus::Completed) {
-        intermediate.iter().for_each(NodeStore::abandon);
+        intermediate.iter().for_each(|place| place.opened.abandon());
         target.finish()?;
     }
     let what = args.part.map_or_else(String::new, |part| format!("part {part} of "));

@@ -161,8 +161,8 @@ fn decoding(
     if !is_asked {
         return Ok(Decoder::stored(metadata.data_type().clone()));
     }
-    let name = place.name();
-    let decoded = decoded::decoder(metadata, name, |name| place.coordinate(name))
+    let name = place.opened.name();
+    let decoded = decoded::decoder(metadata, name, |name| place.opened.neighbour(name))
         .map_err(|cause| place.not_reported(cause))?;
     for note in decoded.notes() {
         print::note(format_args!("{}: {note}", place.shown));

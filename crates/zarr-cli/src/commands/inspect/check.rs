@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
     };
     let summary = check::check_watched(&place.store, &root, &options, &mut report, watch);
     let mut summary = summary.map_err(|cause| place.failed(cause))?;
-    if let Some(folder) = place.folder.as_ref().filter(|_| is_first) {
+    if let Some(folder) = place.opened.folder().filter(|_| is_first) {
         let store = LocalStore::open(folder).map_err(|cause| place.failed(cause))?;
         let mut more = 0;
         check::leftovers(&store, &mut |finding| {
@@ -140,7 +140,7 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
             }
             _ => note("`zarr-kit check --explain ID` explains each [id]"),
         }
-        if !place.is_virtual_join() {
+        if !place.opened.is_virtual_join() {
             readers.iter().for_each(|readers| print::readers(readers, false));
         }
     }

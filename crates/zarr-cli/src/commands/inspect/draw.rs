@@ -110,7 +110,7 @@ fn values(args: &Draw, place: &NodeStore) -> Result<(), CliError> {
 
 /// Looks up the labels of an axis by its name.
 fn labels(place: &NodeStore, metadata: &ArrayMetadata) -> impl Fn(&str, u64) -> Option<String> {
-    let labels = ArrayLabels::of(metadata, "", |name| place.coordinate(name));
+    let labels = ArrayLabels::of(metadata, "", |name| place.opened.neighbour(name));
     move |name, index| labels.text(name, index)
 }
 

@@ -31,9 +31,9 @@ impl<'a> Places<'a> {
     }
 
     fn open(&self, array: &str) -> Option<ArrayLabels> {
-        let place = NodeStore::open(&self.place.below(array)).ok()?;
+        let place = NodeStore::open(&self.place.opened.below(array)).ok()?;
         let metadata = place.metadata().ok()?;
-        Some(ArrayLabels::of(&metadata, place.name(), |name| place.coordinate(name)))
+        Some(ArrayLabels::of(&metadata, place.opened.name(), |name| place.opened.neighbour(name)))
     }
 
     /// Prints a finding in one line.

@@ -97,7 +97,7 @@ fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<()
     let bound = place.bind(metadata.clone());
     // Chunks can be counted even if they cannot be decoded.
     let layout = ChunkLayout::new(&Prefix::root(), &metadata).ok();
-    let info = ArrayInfo::new(&place.store, metadata, bound, layout, place.is_quick);
+    let info = ArrayInfo::new(&place.store, metadata, bound, layout, place.opened.is_quick());
     if as_json {
         return print::json(&info.json());
     }
@@ -150,7 +150,7 @@ fn children<T>(
 
 fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(), CliError> {
     let mut readers = None;
-    let is_virtual = place.is_virtual_join();
+    let is_virtual = place.opened.is_virtual_join();
     let mut read = |child: &Child| match &child.node {
         Ok(NodeMetadata::Array(array)) if !is_virtual => Readers::add_to(&mut readers, array),
         _ => {}

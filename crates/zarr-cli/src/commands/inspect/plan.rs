@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Plan) -> Result<(), CliError> {
     }
     let mut rows = Vec::new();
     let mut sum = Sum::default();
-    let most = if place.is_quick { COUNTED } else { COUNTED_BY_REQUESTS };
+    let most = if place.opened.is_quick() { COUNTED } else { COUNTED_BY_REQUESTS };
     let counted = if args.json { total } else { total.min(most) };
     if args.json {
         // Chunks are printed as they are planned: there may be more than memory could hold.

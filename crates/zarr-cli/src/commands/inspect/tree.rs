@@ -49,7 +49,7 @@ fn branch(
 ) -> Result<Branch, CliError> {
     let is_group = matches!(node, Ok(NodeMetadata::Group(_)));
     // On a server, each array would take a request of its own.
-    let is_asked = is_group || place.is_quick || prefix.is_root();
+    let is_asked = is_group || place.opened.is_quick() || prefix.is_root();
     let unfinished = is_asked.then(|| unfinished(&**place.store, prefix)).flatten();
     let deepest = prefix.segments().count() >= DEEPEST;
     if !is_group || depth == 0 || deepest {

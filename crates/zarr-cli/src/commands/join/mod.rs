@@ -82,7 +82,7 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
     drop(interrupt);
     drop(bar);
     if result.is_err() {
-        target.abandon();
+        target.opened.abandon();
     }
     let did = result.map_err(|error| failed(error, &target.shown))?;
     target.finish()?;

@@ -101,7 +101,7 @@ fn create_at<T>(
         note_other_files(args, &shown, &*place.store, &Prefix::root());
         let created =
             create(&shown, Arc::clone(&place.store), &Prefix::root()).map_err(|cause| {
-                place.abandon();
+                place.opened.abandon();
                 cause.of(|cause| place.failed(cause))
             })?;
         place.finish()?;

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
     }
     deletion.with_other_objects(args.with_other_files).run().map_err(failed)?;
     place.finish()?;
-    if let Some(why) = place.folder.as_deref().and_then(why_it_stays) {
+    if let Some(why) = place.opened.folder().and_then(why_it_stays) {
         note(format_args!("{}: the folder stays: {why}", place.shown));
     }
     done(args.json, format_args!("deleted {what}"), || {
@@ -196,7 +196,7 @@ fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
 /// Refuses a folder in which a file of another program has the name of a document.
 fn refuse_other_program(place: &NodeStore) -> Result<(), CliError> {
     // A link is there also if it leads to itself.
-    if place.folder.as_ref().is_some_and(|folder| folder.join("zarr.json").is_symlink()) {
+    if place.opened.folder().is_some_and(|folder| folder.join("zarr.json").is_symlink()) {
         return Ok(());
     }
     let key = Prefix::root().key("zarr.json").map_err(|cause| place.failed(cause))?;

@@ -16,10 +16,10 @@ use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
 use crate::notation::chunks;
 use crate::output::print::done;
-use crate::stores::access::{join_options, store_options};
+use crate::stores::access::place_options;
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
-    let document = StoredDocument::open(&args.array, &join_options(store_options()))?;
+    let document = StoredDocument::open(&args.array, &place_options().of_joins())?;
     let names = document.array().and_then(|array| array.dimension_names()).unwrap_or_default();
     let axis = match document.array() {
         None => AxisOf::Named(&args.axis),

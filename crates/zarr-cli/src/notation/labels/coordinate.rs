@@ -32,7 +32,8 @@ pub(crate) struct Coordinate {
 impl Coordinate {
     /// Opens the array of one axis with this name beside another, for an axis of this length.
     pub(crate) fn beside(place: &NodeStore, name: &str, length: u64) -> Result<Self, String> {
-        let path = place.beside(name).ok_or("nothing can have that name beside the array")?;
+        let path =
+            place.opened.beside(name).ok_or("nothing can have that name beside the array")?;
         let opened = NodeStore::open(&path);
         let (place, array) = opened
             .and_then(|place| {

@@ -1,0 +1,64 @@
+//! Why a place is not opened.
+
+use std::io;
+use std::path::PathBuf;
+
+use zarr_array::ArrayError;
+use zarr_array::store::StoreError;
+use zarr_metadata::Printable;
+#[cfg(feature = "virtual-join")]
+use zarr_virtual_join::VirtualJoinError;
+
+/// The reason why there is no store at a path or URL, or no node in it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlaceError {
+    /// There is no folder, archive or document.
+    #[error("{}: there is nothing here", Printable(place))]
+    NotFound {
+        /// The path or URL, without secrets.
+        place: String,
+    },
+    /// A folder cannot be opened.
+    #[error("{}: {cause}", Printable(&folder.display().to_string()))]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// The reason.
+        cause: io::Error,
+    },
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(StoreError),
+    /// The node cannot be opened.
+    #[error(transparent)]
+    Array(ArrayError),
+    /// The virtual join cannot be opened.
+    #[cfg(feature = "virtual-join")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "virtual-join")))]
+    #[error(transparent)]
+    VirtualJoin(VirtualJoinError),
+}
+
+impl From<StoreError> for PlaceError {
+    fn from(cause: StoreError) -> Self {
+        Self::Store(cause)
+    }
+}
+
+impl From<ArrayError> for PlaceError {
+    fn from(cause: ArrayError) -> Self {
+        Self::Array(cause)
+    }
+}
+
+#[cfg(feature = "virtual-join")]
+impl From<VirtualJoinError> for PlaceError {
+    fn from(cause: VirtualJoinError) -> Self {
+        match cause {
+            VirtualJoinError::Store(cause) => Self::Store(cause),
+            VirtualJoinError::NotFound { place } => Self::NotFound { place },
+            cause => Self::VirtualJoin(cause),
+        }
+    }
+}
