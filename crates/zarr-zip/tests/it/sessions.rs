@@ -235,10 +235,12 @@ fn threads_take_turns() {
                 })
             })
             .collect();
-        for writer in writers {
-            writer.join().unwrap();
-        }
+        let ended: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
+        // Else the readers go on after a panic.
         done.store(true, Ordering::Relaxed);
+        for writer in ended {
+            writer.unwrap();
+        }
     });
     assert!(readers.into_inner() > 0);
     assert_eq!(keys(&path).len(), 1 + 8 * 10 * 2);
