@@ -2,8 +2,8 @@
 
 use zarr_metadata::{
     ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, Bytes, ChunkEdges, ChunkGrid,
-    ChunkKeyEncoding, Codec, DataType, EdgeRun, Endian, Extension, FillValue, GroupMetadata,
-    NodeMetadata, Packbits, PaddingEncoding, ReshapeDim, Rule, Separator, Zstd,
+    ChunkKeyEncoding, Codec, DataType, EdgeRun, Endian, FillValue, GroupMetadata, NodeMetadata,
+    Packbits, PaddingEncoding, ReshapeDim, Rule, Separator, Zstd,
 };
 
 use crate::support::{array, breaks, data_type, document, message};
@@ -230,16 +230,6 @@ fn resizing_with_new_edges_changes_both_at_once() {
 }
 
 #[test]
-fn sd_40_unknown_members_are_kept_where_they_may_be_ignored() {
-    let text = document(&[("extra", r#"{"must_understand": false, "a": [1]}"#)]);
-    let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
-    assert_eq!(array.with_shape(&[3, 3]).unwrap().json(), text.replace("[6, 6]", "[3, 3]"));
-    for value in ["1", "{}", r#"{"must_understand": true}"#, r#"{"must_understand": 0}"#] {
-        assert!(crate::support::array(&[("extra", value)]).is_err(), "{value}");
-    }
-}
-
-#[test]
 fn sd_43_words_that_are_no_json_are_kept_and_told() {
     let text = document(&[("attributes", r#"{"a": [1, NaN], "b": -Infinity, "c": Infinity}"#)]);
     let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
@@ -412,35 +402,6 @@ fn serde_goes_through_the_same_checks() {
     assert_eq!(grid, ChunkGrid::Regular { chunk_shape: vec![2] });
     let fill = FillValue::parse(&DataType::Float32, "\"NaN\"").unwrap();
     assert_eq!(serde_json::to_string(&fill).unwrap(), "\"NaN\"");
-}
-
-#[test]
-fn extensions_made_by_hand() {
-    let extension = Extension::new("my \"codec\"", Some(r#"{"a": 1}"#)).unwrap();
-    let codec = Codec::Unknown(extension);
-    assert_eq!(codec.to_json(), r#"{"name": "my \"codec\"", "configuration": {"a": 1}}"#);
-    assert_eq!(Codec::from_json(codec.to_json().as_bytes()), Ok(codec));
-    assert!(Extension::new("x", Some("[]")).is_err());
-    assert!(Extension::new("x", Some(r#"{"a": 1"#)).is_err());
-}
-
-#[test]
-fn an_extension_that_readers_may_skip() {
-    let extension = Extension::optional("example.hint", Some(r#"{"a": 1}"#)).unwrap();
-    assert!(!extension.must_understand());
-    let json = r#"{"name": "example.hint", "configuration": {"a": 1}, "must_understand": false}"#;
-    assert_eq!(extension.json(), json);
-    assert_eq!(Codec::from_json(json.as_bytes()), Ok(Codec::Unknown(extension.clone())));
-    let bare = Extension::optional("example.hint", None).unwrap();
-    assert_eq!(bare.json(), r#"{"name": "example.hint", "must_understand": false}"#);
-    // A chain must be one without it (SD-42).
-    let hint = Codec::Unknown(extension);
-    let array = array(&[("data_type", "\"uint8\"")]).unwrap();
-    let codecs = [hint.clone(), Codec::bytes()];
-    assert_eq!(array.with_codecs(&codecs).unwrap().codecs(), codecs);
-    let error = message(array.with_codecs(&[hint]));
-    assert!(error.contains("exactly one array-to-bytes codec"), "{error}");
-    assert!(Extension::optional("", None).is_err());
 }
 
 #[test]

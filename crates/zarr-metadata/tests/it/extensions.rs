@@ -1,10 +1,11 @@
 //! Extensions: names, and extensions that need not be understood.
 
 use zarr_metadata::{
-    ArrayMetadata, ChunkGrid, ChunkKeyEncoding, DataType, KeyTemplate, Rule, Separator,
+    ArrayMetadata, ChunkGrid, ChunkKeyEncoding, Codec, DataType, Extension, KeyTemplate, Rule,
+    Separator,
 };
 
-use crate::support::{array, breaks};
+use crate::support::{array, breaks, document, message};
 
 #[test]
 fn sd_42_what_is_known_must_be_understood() {
@@ -270,5 +271,44 @@ fn formats_that_do_not_give_each_chunk_a_key_are_refused() {
     ] {
         let message = refused("zarrs.default_suffix", configuration).to_string();
         assert!(message.contains(part), "{configuration}: {message}");
+    }
+}
+
+#[test]
+fn extensions_made_by_hand() {
+    let extension = Extension::new("my \"codec\"", Some(r#"{"a": 1}"#)).unwrap();
+    let codec = Codec::Unknown(extension);
+    assert_eq!(codec.to_json(), r#"{"name": "my \"codec\"", "configuration": {"a": 1}}"#);
+    assert_eq!(Codec::from_json(codec.to_json().as_bytes()), Ok(codec));
+    assert!(Extension::new("x", Some("[]")).is_err());
+    assert!(Extension::new("x", Some(r#"{"a": 1"#)).is_err());
+}
+
+#[test]
+fn an_extension_that_readers_may_skip() {
+    let extension = Extension::optional("example.hint", Some(r#"{"a": 1}"#)).unwrap();
+    assert!(!extension.must_understand());
+    let json = r#"{"name": "example.hint", "configuration": {"a": 1}, "must_understand": false}"#;
+    assert_eq!(extension.json(), json);
+    assert_eq!(Codec::from_json(json.as_bytes()), Ok(Codec::Unknown(extension.clone())));
+    let bare = Extension::optional("example.hint", None).unwrap();
+    assert_eq!(bare.json(), r#"{"name": "example.hint", "must_understand": false}"#);
+    // A chain must be one without it (SD-42).
+    let hint = Codec::Unknown(extension);
+    let array = array(&[("data_type", "\"uint8\"")]).unwrap();
+    let codecs = [hint.clone(), Codec::bytes()];
+    assert_eq!(array.with_codecs(&codecs).unwrap().codecs(), codecs);
+    let error = message(array.with_codecs(&[hint]));
+    assert!(error.contains("exactly one array-to-bytes codec"), "{error}");
+    assert!(Extension::optional("", None).is_err());
+}
+
+#[test]
+fn sd_40_unknown_members_are_kept_where_they_may_be_ignored() {
+    let text = document(&[("extra", r#"{"must_understand": false, "a": [1]}"#)]);
+    let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
+    assert_eq!(array.with_shape(&[3, 3]).unwrap().json(), text.replace("[6, 6]", "[3, 3]"));
+    for value in ["1", "{}", r#"{"must_understand": true}"#, r#"{"must_understand": 0}"#] {
+        assert!(array(&[("extra", value)]).is_err(), "{value}");
     }
 }

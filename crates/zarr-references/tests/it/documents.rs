@@ -71,3 +71,33 @@ fn rectilinear_arrays_are_not_exported_whatever_their_attributes_are() {
     let error = export(r#"{"chunk_grid": {"name": "rectilinear"}"#).unwrap_err().to_string();
     assert!(error.contains("a/zarr.json") && error.contains("it is not JSON"), "{error}");
 }
+
+/// A reference of a few bytes may lead to any number, which readers of documents would hold whole.
+#[test]
+fn documents_to_which_references_lead_have_a_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    fs::create_dir(home.join("data")).unwrap();
+    fs::write(home.join("data/x.bin"), [0; 100]).unwrap();
+    let open = |refs: &str, options: &StoreOptions| {
+        fs::write(home.join("refs.json"), refs).unwrap();
+        ReferenceStore::open(home.join("refs.json"), options).unwrap()
+    };
+    let refs = r#"{"zarr.json": ["data/x.bin"], "a/.zarray": ["data/x.bin", 9, 70],
+        "a/0": ["data/x.bin"]}"#;
+    let options = |most: u64| StoreOptions::new().max_document(most);
+    let store = open(refs, &options(69));
+    for (name, size) in [("zarr.json", 100), ("a/.zarray", 70)] {
+        let error = store.read(&key(name)).unwrap_err().to_string();
+        let expected = format!("{name:?}: it has {size} bytes, and a document may have 69");
+        assert!(error.contains(&expected), "{error}");
+    }
+    assert_eq!(store.read(&key("a/0")).unwrap().map(|bytes| bytes.len()), Some(100));
+    let store = open(refs, &options(100));
+    assert_eq!(store.read(&key("zarr.json")).unwrap().map(|bytes| bytes.len()), Some(100));
+    // A terabyte of a sparse file.
+    fs::File::create(home.join("sparse")).unwrap().set_len(1 << 40).unwrap();
+    let store = open(r#"{"zarr.json": ["sparse"]}"#, &StoreOptions::new());
+    let error = store.read(&key("zarr.json")).unwrap_err().to_string();
+    assert!(error.contains("may have 268435456"), "{error}");
+}
