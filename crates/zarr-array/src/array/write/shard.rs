@@ -7,7 +7,7 @@
 //!    ([`Linking::rewrite`](crate::store::Linking::rewrite)); others get all bytes by one put.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::IoSlice;
+use std::io::{self, IoSlice};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -27,8 +27,8 @@ use crate::parallel;
 use crate::selection::gather::GatherBuffers;
 use crate::selection::index_moves::{IndexMoves, Pair};
 use crate::store::{
-    Change, Current, Exclusion, Key, ObjectMeta, PutOutcome, ReadRange, Rewrite, RewritePiece,
-    StoreError, UpdatePolicy, exclusively,
+    Change, Current, Exclusion, Key, ObjectMeta, Operation, PutOutcome, ReadRange, Rewrite,
+    RewritePiece, StoreError, UpdatePolicy, exclusively,
 };
 
 /// Encodes an inner chunk again, given its number and its old bytes; none if it is not stored.
@@ -234,14 +234,19 @@ impl Array {
             }
         }
         let slice = |range: &Range<u64>| encoded.get(narrow(range.start)..narrow(range.end));
-        let pieces: Vec<IoSlice<'_>> = pieces
+        let pieces: Option<Vec<IoSlice<'_>>> = pieces
             .iter()
             .map(|piece| match piece {
-                // The index was checked against the length.
-                ShardPiece::Old(range) => IoSlice::new(slice(range).unwrap_or_default()),
-                ShardPiece::New(bytes) => IoSlice::new(bytes),
+                ShardPiece::Old(range) => slice(range).map(IoSlice::new),
+                ShardPiece::New(bytes) => Some(IoSlice::new(bytes)),
             })
             .collect();
+        // The index was checked against the size.
+        let pieces = pieces.ok_or_else(|| {
+            let message = format!("it has {} bytes, fewer than its size", encoded.len());
+            let cause = io::Error::new(io::ErrorKind::InvalidData, message);
+            StoreError::io(Operation::Get, key, cause)
+        })?;
         let version = old.and_then(|old| old.meta.version.as_ref());
         let mode = exclusion.mode(version);
         Ok(store.put_opts(key, &pieces, mode)?)
