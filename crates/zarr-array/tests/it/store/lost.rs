@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy};
+use zarr_array::unfinished::is_ended;
 use zarr_array::{Array, ArrayError, Group, Part, Truncation, create_parents};
 use zarr_copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
@@ -150,7 +151,11 @@ fn what_others_put_meanwhile_is_seen() {
     server.change("PUT", &format!("m/{MARKER}"), put("base/m/zarr.json", &other));
     let error = whole("m").unwrap_err();
     assert!(matches!(error, TransferError::Exists { .. }), "{error}");
-    assert_eq!(keys_below(&*store, "m"), BTreeSet::from(["m/zarr.json".to_owned()]));
+    assert_eq!(server.object("m/zarr.json").unwrap(), other.as_bytes());
+    // The marker of this copy has ended, since no server removes on a condition.
+    let marker = format!("m/{MARKER}");
+    assert!(is_ended(&server.object(&marker).unwrap()));
+    assert_eq!(keys_below(&*store, "m"), BTreeSet::from([marker, "m/zarr.json".to_owned()]));
     // Another copy that begins at the same moment.
     let marker = format!("base/n/{MARKER}");
     server.change("PUT", &format!("n/{MARKER}"), |objects| {
