@@ -309,6 +309,6 @@ fn sd_40_unknown_members_are_kept_where_they_may_be_ignored() {
     let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
     assert_eq!(array.with_shape(&[3, 3]).unwrap().json(), text.replace("[6, 6]", "[3, 3]"));
     for value in ["1", "{}", r#"{"must_understand": true}"#, r#"{"must_understand": 0}"#] {
-        assert!(array(&[("extra", value)]).is_err(), "{value}");
+        assert!(crate::support::array(&[("extra", value)]).is_err(), "{value}");
     }
 }
