@@ -71,12 +71,12 @@ pub fn without_key(store: &dyn Store, below: &str) -> Vec<String> {
 /// Every object of a store.
 pub type Objects = BTreeMap<String, Vec<u8>>;
 
-/// The objects of a store.
+/// The objects of a store, without those that others remove meanwhile.
 pub fn objects(store: &dyn Store) -> Objects {
     let keys = store.list(&Prefix::root(), Links::Follow);
-    keys.map(|key| {
+    keys.filter_map(|key| {
         let key = key.expect("lists");
-        (key.to_string(), store.read(&key).expect("reads").expect("is there"))
+        Some((key.to_string(), store.read(&key).expect("reads")?))
     })
     .collect()
 }

@@ -21,7 +21,9 @@ import pytest
 import zarr
 import zarr.api.synchronous
 import zarr_kit
-from run import HERE, fetched
+
+sys.path.insert(0, str(Path(__file__).parent))  # pytest imports this file as well, to look for examples
+from run import HERE, fetched  # noqa: E402
 
 TESTS = ["test_api.py", "test_array.py", "test_attributes.py", "test_group.py", "test_indexing.py"]
 LEAST = 2000
