@@ -67,6 +67,10 @@ class Server:
         """Whether it is moto's server."""
         return self.folder is None
 
+    def keys_of_nodes(self) -> list[str]:
+        """The keys of all objects but the markers of copies and joins, which stay when these have ended."""
+        return [key for key in self.keys() if not key.endswith("zarr-kit-copy.json")]
+
     def keys(self) -> list[str]:
         """The keys of all objects."""
         if self.folder is not None:

@@ -43,6 +43,7 @@ def refused(call, *arguments):
 
 ARRAY = {
     "append": lambda a: a.append(np.zeros((1, 2), "i2")),
+    "open": lambda a: zarr_kit.Array.open(a),
     "attrs": lambda a: (a.attrs.update(x=1), dict(a.attrs), a.attrs.pop("x")),
     "check": lambda a: a.check(complete=True),
     "draw": lambda a: (a.draw(), a.draw(values=True)),
@@ -86,6 +87,10 @@ GROUP = {
     "create_array": lambda g: g.create_array("new", shape=1, dtype="u1"),
     "create_group": lambda g: g.create_group("deep/new"),
     "get": lambda g: (g.get("a"), g.get("none")),
+    "get_array": lambda g: g.get_array("a"),
+    "get_group": lambda g: g.get_group("inner"),
+    "open": lambda g: zarr_kit.Group.open(g),
+    "from_store": lambda g: zarr_kit.Group.from_store(g, overwrite=True),
     "groups": lambda g: list(g.groups()),
     "items": lambda g: list(g.items()),
     "keys": lambda g: list(g.keys()),

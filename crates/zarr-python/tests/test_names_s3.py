@@ -30,7 +30,7 @@ def test_nodes_are_called_what_they_are_called(server, options):
         assert zarr_kit.open("s3://bucket", f"in side/g/{name}", storage_options=options)[0] == number
         assert found.check().is_clean and found.info.chunks_stored == 2
     zarr_kit.copy(group, "s3://bucket/copied", target_options=options)
-    copied = {key.removeprefix("copied/") for key in server.keys() if key.startswith("copied/")}
+    copied = {key.removeprefix("copied/") for key in server.keys_of_nodes() if key.startswith("copied/")}
     assert copied == {key.removeprefix("in side/g/") for key in keys}
 
 
