@@ -84,7 +84,7 @@ def expected() -> set[str]:
     return {line for line in lines if line and not line.startswith("#")}
 
 
-def _without_our_types() -> None:
+def without_our_types() -> None:
     """Leaves zarr-python's data types alone.
 
     Its tests walk over all registered ones while the first look-up adds ours, and take each for one
@@ -104,7 +104,7 @@ def main() -> int:
     # Its tests are a package, which its processes import as well.
     os.chdir(source)
     sys.path.insert(0, str(source))
-    _without_our_types()
+    without_our_types()
     results = Results()
     options = ["-c", HERE / "pytest.ini", "--rootdir", source, "-q", "-p", "no:cacheprovider", "--tb=no", "-W", "ignore"]
     pytest.main([*map(str, options), "--no-summary", *(f"tests/{test}" for test in TESTS)], plugins=[results])
@@ -121,6 +121,6 @@ def main() -> int:
 
 if __name__ == "__mp_main__":
     # A process that a test has started, which imports the tests as well.
-    _without_our_types()
+    without_our_types()
 if __name__ == "__main__":
     sys.exit(main())
