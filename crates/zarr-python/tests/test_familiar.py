@@ -369,3 +369,26 @@ def test_an_empty_array_reads_as_the_fill_value_of_what_it_is_like():
     assert zarr_kit.empty_like(filled)[:].tolist() == [7, 7, 7]
     assert zarr_kit.zeros_like(filled)[:].tolist() == [0, 0, 0]
     assert zarr_kit.empty_like(np.ones(2))[:].tolist() == [0, 0]
+
+
+class Counted:
+    """An array of another package, which counts how often it is read."""
+
+    def __init__(self, values):
+        self.values, self.reads = np.array(values), 0
+        self.dtype, self.shape, self.ndim = self.values.dtype, self.values.shape, self.values.ndim
+
+    def __array__(self, dtype=None, copy=None):
+        self.reads += 1
+        return self.values
+
+
+@pytest.mark.parametrize("values", [[1, 0], [True] * 6, 1])
+def test_arrays_of_other_packages_are_read_once(both, values):
+    ours, _ = both
+    index = Counted(values)
+    np.testing.assert_array_equal(ours[index], VALUES[np.array(values)])
+    assert index.reads == 1
+    data = Counted(values)
+    zarr_kit.save({}, data)
+    assert data.reads == 1

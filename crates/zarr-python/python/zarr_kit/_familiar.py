@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _create, _native, _store
 from ._array import Array
-from ._group import Group
+from ._group import Group, wrapped
 
 MODES = ("r", "r+", "a", "w", "w-")
 """To read; to change; to change or create; to create in place of what is there; to create alone."""
@@ -56,11 +56,6 @@ def opened(
     if document is None:
         document = _create.group_document(new.get("attributes"), new.get("zarr_format"))
     return Group(_native.create_group(at, document, overwrite=mode == "w"))
-
-
-def wrapped(native: _native.Array | _native.Group) -> Array | Group:
-    """A native node for Python."""
-    return Array(native) if isinstance(native, _native.Array) else Group(native)
 
 
 def _place(store: _store.Url | None, name: str | None, options: Mapping[str, Any] | None) -> Any:
@@ -205,10 +200,10 @@ def save(
         # Nothing is written if one of them is not an array.
         if isinstance(data, str | bytes | Mapping) or np.ndim(data) == 0 and not hasattr(data, "dtype"):
             raise TypeError(f"save: {name} is an array, not {data!r}")
-        found = np.asarray(data)
+        named[name] = found = np.asarray(data)
         _create.array_document(shape=found.shape, dtype=found.dtype)
     if len(args) == 1 and not arrays:
-        create_array(store, name=path, data=args[0], overwrite=True, storage_options=storage_options)
+        create_array(store, name=path, data=named["arr_0"], overwrite=True, storage_options=storage_options)
         return
     into = group(store, path=path, storage_options=storage_options)
     for name, data in named.items():

@@ -37,7 +37,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
     def __getitem__(self, name: str) -> Array | Group:
         if not isinstance(name, str):
             raise TypeError(f"the name of a node is a string, not {type(name).__name__}")
-        return _wrapped(self._native.node(name))
+        return wrapped(self._native.node(name))
 
     def __contains__(self, name: object) -> bool:
         try:
@@ -429,7 +429,8 @@ def _restore(state: _native.State, trusted: str | None = None, _written: str | N
     return Group(_native.Group.open(state, trusted))
 
 
-def _wrapped(native: _native.Array | _native.Group) -> Array | Group:
+def wrapped(native: _native.Array | _native.Group) -> Array | Group:
+    """A native node for Python."""
     return Array(native) if isinstance(native, _native.Array) else Group(native)
 
 

@@ -114,16 +114,16 @@ def translate(key: Any, shape: tuple[int, ...]) -> Selection | Points:
     entries = _entries(key)
     lists = [place for place, entry in enumerate(entries) if is_list(entry)]
     if not lists:
-        return basic(key, shape)
+        return basic(entries, shape)
     if any(entry is None for entry in entries):
         raise IndexError("new axes beside lists of indices are not supported: index the result")
     if len(entries) == 1 and _is_mask(entries[0]) and np.ndim(entries[0]) > 1 and np.shape(entries[0]) == shape:
-        return points(key, shape)
+        return points(entries, shape)
     # numpy treats integers as lists of one: if not next to the list, they move its axis to the front.
     advanced = [place for place, entry in enumerate(entries) if is_list(entry) or _is_integer(entry)]
     is_adjacent = advanced == list(range(advanced[0], advanced[-1] + 1))
     if len(lists) == 1 and is_adjacent and np.ndim(entries[lists[0]]) == 1:
-        return orthogonal(key, shape)
+        return orthogonal(entries, shape)
     return _broadcast(entries, shape, is_adjacent)
 
 
@@ -170,7 +170,7 @@ def _broadcast(entries: tuple[Any, ...], shape: tuple[int, ...], is_adjacent: bo
 
 def is_scalar(key: Any, selected: Selection) -> bool:
     """Whether numpy would return a scalar: an integer drops every axis."""
-    entries = _entries(key)
+    entries = key if isinstance(key, tuple) else (key,)
     return selected.shape == () and ... not in [e for e in entries if e is ...]
 
 
