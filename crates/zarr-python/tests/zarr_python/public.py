@@ -9,7 +9,6 @@ reason of `REASONS`, which stand in docs/from-zarr-python.md, or as `LEFT_OUT` s
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import types
@@ -23,7 +22,7 @@ import zarr.api.synchronous
 import zarr_kit
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest imports this file as well, to look for examples
-from run import HERE, fetched, without_our_types  # noqa: E402
+from run import fetched, run  # noqa: E402
 
 TESTS = ["test_api.py", "test_array.py", "test_attributes.py", "test_group.py", "test_indexing.py"]
 LEAST = 2000
@@ -153,12 +152,8 @@ def function(test: str) -> str:
 
 def main() -> int:
     source, chosen = fetched(Path(sys.argv[1]).resolve()), sys.argv[2:] or TESTS
-    os.chdir(source)
-    sys.path.insert(0, str(source))
-    without_our_types()
     results = Results()
-    options = ["-c", HERE / "pytest.ini", "--rootdir", source, "-q", "-p", "no:cacheprovider", "--tb=short", "-W", "ignore"]
-    pytest.main([*map(str, options), "--no-summary", *(f"tests/{test}" for test in chosen)], plugins=[results])
+    run(source, chosen, results, "short")
     why: Counter[str] = Counter()
     unexplained, left_out = [], set[str]()
     for test, text in sorted(results.failed.items()):

@@ -96,18 +96,23 @@ def without_our_types() -> None:
         registry.unregister(name)
 
 
+def run(source: Path, tests: list[str], results: object, traceback: str) -> None:
+    """Runs these of zarr-python's tests, with a plugin that keeps what became of them."""
+    # They are a package, which their processes import as well.
+    os.chdir(source)
+    sys.path.insert(0, str(source))
+    without_our_types()
+    options = ["-c", HERE / "pytest.ini", "--rootdir", source, "-q", "-p", "no:cacheprovider", f"--tb={traceback}"]
+    pytest.main([*map(str, options), "-W", "ignore", "--no-summary", *(f"tests/{test}" for test in tests)], plugins=[results])
+
+
 def main() -> int:
     source = fetched(Path(sys.argv[1]).resolve())
     if sys.argv[2:] == ["--fetch"]:
         return 0
     os.environ["ZARR_CODEC_PIPELINE__PATH"] = "zarr_kit.pipeline.ZarrKitCodecPipeline"
-    # Its tests are a package, which its processes import as well.
-    os.chdir(source)
-    sys.path.insert(0, str(source))
-    without_our_types()
     results = Results()
-    options = ["-c", HERE / "pytest.ini", "--rootdir", source, "-q", "-p", "no:cacheprovider", "--tb=no", "-W", "ignore"]
-    pytest.main([*map(str, options), "--no-summary", *(f"tests/{test}" for test in TESTS)], plugins=[results])
+    run(source, TESTS, results, "no")
     new, gone = sorted(results.failed - expected()), sorted(expected() - results.failed)
     for name in new:
         print(f"fails, and is not in failing.txt: {name}")
