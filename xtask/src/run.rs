@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use serde_json::Value;
+
 /// The result of a task: success, or a message for the caller.
 pub(crate) type Outcome = Result<(), String>;
 
@@ -96,6 +98,14 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
         true => Ok(String::from_utf8_lossy(&found.stdout).into_owned()),
         false => Err(format!("`{line}`: {}", String::from_utf8_lossy(&found.stderr))),
     }
+}
+
+/// What `cargo metadata` says of the workspace with all features.
+pub(crate) fn metadata() -> Result<Value, String> {
+    let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let arguments = ["metadata", "--format-version", "1", "--locked", "--all-features"];
+    let json = output(Command::new(program).args(arguments))?;
+    serde_json::from_str(&json).map_err(|error| error.to_string())
 }
 
 /// The commit that a page of results names.

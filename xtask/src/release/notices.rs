@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::run::{Outcome, output, read, root, target};
+use crate::run::{Outcome, metadata, read, root, target};
 
 /// What users get, with everything that is compiled into it.
 const PROGRAMS: [&str; 2] = ["zarr-cli", "zarr-python"];
@@ -98,10 +97,7 @@ struct Package {
 
 /// The crates of others that are compiled into the programs, with all features, on any platform.
 fn packages() -> Result<BTreeSet<Package>, String> {
-    let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let arguments = ["metadata", "--format-version", "1", "--locked", "--all-features"];
-    let json = output(Command::new(program).args(arguments))?;
-    let json: Value = serde_json::from_str(&json).map_err(|error| error.to_string())?;
+    let json = metadata()?;
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let described: BTreeMap<String, Value> =

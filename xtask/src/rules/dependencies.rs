@@ -8,21 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::run::{Outcome, output, read};
+use crate::run::{Outcome, metadata, read};
 
 /// Reports every broken rule, one per line.
 pub(crate) fn dependencies(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         return Err("usage: cargo xtask dependencies".to_owned());
     }
-    let metadata = output(std::process::Command::new("cargo").args([
-        "metadata",
-        "--locked",
-        "--all-features",
-        "--format-version",
-        "1",
-    ]))?;
-    let metadata: Value = serde_json::from_str(&metadata).map_err(|error| error.to_string())?;
+    let metadata = metadata()?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata has no packages")?;
     let deny = read("deny.toml")?;
     let faults = faults(packages, &Rules::of(&deny, oldest_rust()?)?);

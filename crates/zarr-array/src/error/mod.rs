@@ -5,7 +5,7 @@ mod loss;
 mod times;
 mod written;
 
-use zarr_codec::{ChainError, ChunkError};
+use zarr_codec::{ChainError, ChunkError, ChunkErrorKind};
 use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
 
@@ -477,4 +477,9 @@ fn of(from: Option<&str>) -> String {
 /// The error of a chunk that does not decode, or cannot be encoded.
 pub(crate) fn chunk_error(key: &Key, cause: ChunkError) -> ArrayError {
     ArrayError::Chunk { key: key.to_string(), cause }
+}
+
+/// Whether memory was exhausted: the chunk itself may be whole.
+pub(crate) fn is_out_of_memory(error: &ChunkError) -> bool {
+    matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. })
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use zarr_codec::{ChunkError, ChunkErrorKind, Encoded, Scratch, VariableChunkCodec};
+use zarr_codec::{ChunkError, Encoded, Scratch, VariableChunkCodec};
 use zarr_grid::{ChunkPart, SelectedChunks};
 
 use crate::array::Array;
@@ -14,7 +14,7 @@ use crate::array::write::change_to;
 use crate::array::write::log::Log;
 use crate::array::write::shard::Damaged;
 use crate::counts::{number, wide};
-use crate::error::{ArrayError, chunk_error};
+use crate::error::{ArrayError, chunk_error, is_out_of_memory};
 use crate::parallel;
 use crate::selection::AnySelection;
 use crate::selection::Selection;
@@ -291,8 +291,4 @@ fn all<'e>(codec: &VariableChunkCodec, element: &'e [u8]) -> Result<Vec<&'e [u8]
     let mut list = codec.room()?;
     list.resize(codec.elements(), element);
     Ok(list)
-}
-
-fn is_out_of_memory(error: &ChunkError) -> bool {
-    matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. })
 }

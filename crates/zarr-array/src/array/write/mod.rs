@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::io::IoSlice;
 use std::mem;
 
-use zarr_codec::{ChunkCodec, ChunkErrorKind, Encoded, Order, margins, sliced};
+use zarr_codec::{ChunkCodec, Encoded, Order, margins, sliced};
 use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
@@ -17,7 +17,7 @@ use crate::array::worker::{ChunkBuffers, Worker};
 use crate::array::write::log::Log;
 use crate::array::write::shard::{Damaged, moves_by_inner_chunk};
 use crate::counts::{number, wide};
-use crate::error::{ArrayError, chunk_error};
+use crate::error::{ArrayError, chunk_error, is_out_of_memory};
 use crate::parallel;
 use crate::selection::AnySelection;
 use crate::selection::Selection;
@@ -275,9 +275,7 @@ impl Array {
                     self.copy_elements(view, elements, &target, bytes)?;
                     codec.encode_elements(decoded, self.fill(), encoded, scratch)
                 }
-                Err(error) if matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. }) => {
-                    Err(error)
-                }
+                Err(error) if is_out_of_memory(&error) => Err(error),
                 // Nothing of a damaged chunk can be kept, but the caller provides all elements
                 // within the array.
                 Ok(None) | Err(_) => codec.encode(elements, &padded, self.fill(), encoded, scratch),

@@ -13,8 +13,8 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use zarr_codec::{
-    ChunkCodec, ChunkError, ChunkErrorKind, Encoded, InnerChanges, NewInnerChunks, Scratch,
-    ShardCodec, ShardIndex, ShardPiece, Slice,
+    ChunkCodec, ChunkError, Encoded, InnerChanges, NewInnerChunks, Scratch, ShardCodec, ShardIndex,
+    ShardPiece, Slice,
 };
 use zarr_view::{CopyError, Output, View};
 
@@ -22,7 +22,7 @@ use crate::array::Array;
 use crate::array::worker::ChunkBuffers;
 use crate::array::write::change_to;
 use crate::counts::{bytes_of, narrow, wide};
-use crate::error::{ArrayError, chunk_error};
+use crate::error::{ArrayError, chunk_error, is_out_of_memory};
 use crate::parallel;
 use crate::selection::gather::GatherBuffers;
 use crate::selection::index_moves::{IndexMoves, Pair};
@@ -452,8 +452,4 @@ fn encode_all(
         Ok::<_, ArrayError>(())
     })?;
     Ok(new)
-}
-
-fn is_out_of_memory(error: &ChunkError) -> bool {
-    matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. })
 }
