@@ -7,8 +7,10 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as the tests do")]
 
 pub mod child;
+mod counted_chunks;
 pub mod executor;
 mod few_locks;
+mod locked_changes;
 pub mod modified;
 pub mod required;
 pub mod scripted;
@@ -20,7 +22,9 @@ mod wrapper;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use counted_chunks::CountedChunks;
 pub use few_locks::FewLocks;
+pub use locked_changes::LockedChanges;
 pub use stage::{Apart, Stage};
 pub use zarr_store as store;
 use zarr_store::{Key, Links, Prefix, Store, StoreExt as _};

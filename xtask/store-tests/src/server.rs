@@ -11,6 +11,8 @@ use std::time::Duration;
 use socket2::SockRef;
 use zarr_store::{Store, StoreOptions, open_url};
 
+use crate::Objects;
+
 use self::answers::{Answer, Request, answer, empty, refused, tag};
 
 mod answers;
@@ -55,9 +57,6 @@ struct Plan {
     times: usize,
     fault: ServerFault,
 }
-
-/// The objects of a bucket, by their paths.
-pub type Objects = BTreeMap<String, Vec<u8>>;
 
 /// What somebody else does to the objects just before a request is answered.
 struct Change {

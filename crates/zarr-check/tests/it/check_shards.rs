@@ -2,15 +2,12 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use zarr_array::Array;
-use zarr_array::store::{
-    AsyncStore, Key, Layer, MemoryStore, ObjectMeta, Prefix, ReadRange, Store, StoreError,
-    StoreExt as _,
-};
+use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_check::{CheckOptions, check};
 use zarr_metadata::{ArrayBuilder, Codec, DataType};
+use zarr_store_tests::CountedChunks;
 
 use crate::check::{BYTES, GROUP, array, findings, memory, rules_of};
 
@@ -129,46 +126,10 @@ fn elements_past_the_end_of_a_reshaped_shard() {
     assert_eq!(found(64, false, 32 * MIB), "not-examined");
 }
 
-/// Counts the bytes that are read of chunks.
-#[derive(Debug, Default)]
-struct Reads {
-    inner: MemoryStore,
-    bytes: AtomicUsize,
-}
-
-impl Layer for Reads {
-    type Inner = MemoryStore;
-
-    fn inner(&self) -> &MemoryStore {
-        &self.inner
-    }
-
-    fn around(&self, _: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
-        None
-    }
-
-    fn around_reads(&self, _: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
-        None
-    }
-
-    fn get(
-        &self,
-        key: &Key,
-        range: ReadRange<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        let found = Store::get(&self.inner, key, range, out)?;
-        if key.as_str().starts_with("c/") {
-            self.bytes.fetch_add(out.len(), Ordering::Relaxed);
-        }
-        Ok(found)
-    }
-}
-
 /// The text and the region of each finding.
 type Told = Vec<(String, Option<Vec<Range<u64>>>)>;
 
-fn told(store: &Arc<Reads>, options: &CheckOptions) -> Told {
+fn told(store: &Arc<CountedChunks<MemoryStore>>, options: &CheckOptions) -> Told {
     let (mut found, shared): (Told, Arc<dyn Store>) = (Vec::new(), store.clone());
     check(&shared, &Prefix::root(), options, &mut |finding| {
         let region = finding.region().map(|(_, region)| region.to_vec());
@@ -179,8 +140,8 @@ fn told(store: &Arc<Reads>, options: &CheckOptions) -> Told {
 }
 
 /// 15 x 9 elements in shards of 10 x 9.
-fn sharded(codecs: Vec<Codec>, data_type: DataType) -> (Arc<Reads>, Array) {
-    let store = Arc::new(Reads::default());
+fn sharded(codecs: Vec<Codec>, data_type: DataType) -> (Arc<CountedChunks<MemoryStore>>, Array) {
+    let store = Arc::new(CountedChunks::<MemoryStore>::default());
     let metadata = ArrayBuilder::new([15, 9], data_type).chunk_shape([10, 9]).codecs(codecs);
     let metadata = metadata.build().expect("valid");
     let array = Array::create(store.clone(), &Prefix::root(), metadata).expect("creates");
@@ -198,7 +159,7 @@ fn inner_chunks_that_are_not_stored_are_named_from_the_index_alone() {
     array.write([14..15, 6..9], &[0; 3]).expect("writes");
     // Half of one is not enough to leave it out.
     array.write([4..5, 0..3], &[0; 3]).expect("writes");
-    store.bytes.store(0, Ordering::Relaxed);
+    store.taken();
     let message = |index| format!("inner chunk {index} is not stored; it reads as the fill value");
     let missing = [
         (message("[1, 1]"), Some(vec![2..4, 3..6])),
@@ -206,7 +167,7 @@ fn inner_chunks_that_are_not_stored_are_named_from_the_index_alone() {
         (message("[2, 2]"), Some(vec![14..15, 6..9])),
     ];
     assert_eq!(told(&store, &complete), missing);
-    assert_eq!(store.bytes.load(Ordering::Relaxed), 2 * (15 * 16 + 4));
+    assert_eq!(store.taken()[0], 2 * (15 * 16 + 4));
     assert_eq!(told(&store, &CheckOptions::new()), []);
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use zarr_store::{DirEntry, Store as _};
-use zarr_store_tests::server::{Objects, Server};
+use zarr_store_tests::Objects;
+use zarr_store_tests::server::Server;
 use zarr_store_tests::{key, keys_below, prefix, without_key};
 
 #[test]

@@ -1,73 +1,18 @@
 //! Steps of the protocol that no simulated run needs: see `docs/steps.md`.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use zarr_store::{
-    AsyncStore, Change, Key, Layer, LockGuard, MemoryStore, Operation, Store, StoreError,
-    StoreExt as _, UpdatePolicy, remove, replace, replace_vectored, update,
+    Change, Store, StoreError, StoreExt as _, UpdatePolicy, remove, replace, replace_vectored,
+    update,
 };
-use zarr_store_tests::key;
+use zarr_store_tests::{LockedChanges, key};
 
-/// Counts changes of objects that nobody has locked.
-#[derive(Debug, Default)]
-struct Locks {
-    inner: MemoryStore,
-    is_held: Arc<AtomicBool>,
-    without: AtomicBool,
-}
-
-/// Not held any more once it is dropped.
-struct Held(Arc<AtomicBool>, #[expect(dead_code, reason = "is dropped")] LockGuard);
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Relaxed);
-    }
-}
-
-impl Layer for Locks {
-    type Inner = MemoryStore;
-
-    fn inner(&self) -> &MemoryStore {
-        &self.inner
-    }
-
-    fn pass<T>(
-        &self,
-        operation: Operation,
-        _: &str,
-        work: impl FnOnce() -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        let is_change = matches!(operation, Operation::Put | Operation::Delete);
-        if is_change && !self.is_held.load(Ordering::Relaxed) {
-            self.without.store(true, Ordering::Relaxed);
-        }
-        work()
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        let guard = Store::lock(&self.inner, key)?;
-        self.is_held.store(true, Ordering::Relaxed);
-        Ok(LockGuard::new(guard.scope(), Held(Arc::clone(&self.is_held), guard)))
-    }
-
-    fn around(&self, _: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
-        None
-    }
-
-    fn around_reads(&self, _: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
-        None
-    }
-}
-
-type Work = fn(&Locks) -> Result<(), StoreError>;
+type Work = fn(&LockedChanges) -> Result<(), StoreError>;
 
 fn is_made_under_the_lock(work: Work) {
-    let store = Locks::default();
+    let store = LockedChanges::default();
     work(&store).unwrap();
-    assert!(!store.without.load(Ordering::Relaxed), "changed without the lock");
-    assert!(!store.is_held.load(Ordering::Relaxed), "the lock is kept");
+    assert!(!store.was_changed_without(), "changed without the lock");
+    assert!(!store.is_held(), "the lock is kept");
 }
 
 #[test]
@@ -104,6 +49,8 @@ fn an_object_is_updated_under_its_lock() {
 #[cfg(unix)]
 mod files {
     use std::fs::{self, File};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
     use std::time::Duration;
 

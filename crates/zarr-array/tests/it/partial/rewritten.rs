@@ -4,15 +4,16 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use zarr_array::store::{
     AsyncStore, Key, Layer, Linking, LocalStore, MemoryStore, ObjectMeta, Operation, Prefix,
-    ReadRange, Rewrite, RewritePiece, Store, StoreError, StoreExt as _,
+    Rewrite, RewritePiece, Store, StoreError, StoreExt as _,
 };
 use zarr_array::{Array, Points, Selection, Truncation};
 use zarr_codec::Scratch;
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec, DataType};
+use zarr_store_tests::CountedChunks;
 use zarr_zip::ZipStore;
 
 use super::needed::{Random, SHAPE, layouts};
@@ -22,55 +23,6 @@ mod stores;
 
 use stores::{Conditional, stores};
 
-/// Counts the bytes that are read.
-#[derive(Debug)]
-struct Reads {
-    inner: LocalStore,
-    bytes: AtomicU64,
-    puts: AtomicU64,
-}
-
-impl Layer for Reads {
-    type Inner = LocalStore;
-
-    fn inner(&self) -> &LocalStore {
-        &self.inner
-    }
-
-    fn around(&self, _: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
-        None
-    }
-
-    fn around_reads(&self, _: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
-        None
-    }
-
-    fn get(
-        &self,
-        key: &Key,
-        range: ReadRange<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        let found = self.inner.get(key, range, out)?;
-        if key.as_str().starts_with("c/") {
-            self.bytes.fetch_add(out.len() as u64, Ordering::Relaxed);
-        }
-        Ok(found)
-    }
-
-    fn pass<T>(
-        &self,
-        operation: Operation,
-        name: &str,
-        work: impl FnOnce() -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        if operation == Operation::Put && name.starts_with("c/") {
-            self.puts.fetch_add(1, Ordering::Relaxed);
-        }
-        work()
-    }
-}
-
 /// A shard is put once, however many inner chunks change, and appended rows read no more than the
 /// index and the inner chunks that they fill up.
 #[test]
@@ -78,14 +30,14 @@ fn an_append_moves_what_is_there() {
     let folder = tempfile::tempdir().expect("a folder");
     let codecs = format!("[{}]", shard("[4, 6]", &format!("[{BYTES}, {GZIP}]"), "end"));
     let inner = LocalStore::create(folder.path()).expect("a store");
-    let store = Arc::new(Reads { inner, bytes: AtomicU64::new(0), puts: AtomicU64::new(0) });
+    let store = Arc::new(CountedChunks::new(inner));
     let metadata = metadata(&codecs, "uint16", "0");
     let array = Array::create(store.clone(), &Prefix::root(), metadata.clone()).expect("creates");
     let array = array.resize(&[8, 36], &[vec![], vec![]], Truncation::Discard).expect("shrinks");
     let model: Vec<u16> = (0..1440).map(|n| n * 45 + 1).collect();
     let rows = |rows: std::ops::Range<usize>| &model[rows.start * 36..rows.end * 36];
     array.write_as(Selection::whole(&[8, 36]), rows(0..8)).expect("writes");
-    let counts = || [&store.bytes, &store.puts].map(|count| count.swap(0, Ordering::Relaxed));
+    let counts = || store.taken();
     let index = 60 * 16 + 4;
     counts();
     let array = array.append_as(0, 4, rows(8..12), &[]).expect("appends");
@@ -284,7 +236,7 @@ fn only_inner_chunks_that_change_in_part_are_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let codecs = format!("[{}]", shard("[4, 6]", &format!("[{BYTES}, {GZIP}]"), "end"));
     let inner = LocalStore::create(folder.path()).expect("a store");
-    let store = Arc::new(Reads { inner, bytes: AtomicU64::new(0), puts: AtomicU64::new(0) });
+    let store = Arc::new(CountedChunks::new(inner));
     let array = Array::create(store.clone(), &Prefix::root(), metadata(&codecs, "uint16", "0"));
     let array = array.expect("creates");
     let model: Vec<u16> = (0..1440).map(|n| n * 45).collect();
@@ -297,7 +249,7 @@ fn only_inner_chunks_that_change_in_part_are_read() {
         let range = shard.read_index(&object, &mut Scratch::new()).unwrap().range(number).unwrap();
         range.end - range.start
     };
-    let taken = || store.bytes.swap(0, Ordering::Relaxed);
+    let taken = || store.taken()[0];
     taken();
     array.write_as([8..12, 12..18], &[9_u16; 24]).expect("writes");
     assert_eq!(taken(), index, "a whole inner chunk");

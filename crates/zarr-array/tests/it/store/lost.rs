@@ -9,7 +9,8 @@ use zarr_array::unfinished::is_ended;
 use zarr_array::{Array, ArrayError, Group, Part, Truncation, create_parents};
 use zarr_copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
-use zarr_store_tests::server::{LOST, Objects, Server, ServerFault, soon};
+use zarr_store_tests::Objects;
+use zarr_store_tests::server::{LOST, Server, ServerFault, soon};
 use zarr_store_tests::{key, keys_below};
 
 fn metadata(length: u64) -> ArrayMetadata {

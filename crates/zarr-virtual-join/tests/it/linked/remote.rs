@@ -8,9 +8,10 @@ use std::time::Duration;
 use zarr_array::store::{Key, Prefix, StoreExt as _, StoreOptions, open_url};
 use zarr_array::{Array, ArrayError, Selection};
 use zarr_join::{Arrangement, Join, JoinOptions, Member};
+use zarr_store_tests::Objects;
 use zarr_store_tests::executor::block_on;
 use zarr_store_tests::objects;
-use zarr_store_tests::server::{Objects, Server, ServerFault};
+use zarr_store_tests::server::{Server, ServerFault};
 use zarr_virtual_join::{AllowedMembers, Document, Missing, OpenOptions, open_store};
 
 use super::newer::joined_at;
