@@ -1,5 +1,6 @@
 //! Chunk keys: from a chunk's index to its name in the store.
 
+mod added;
 mod template;
 
 use std::borrow::Cow;
@@ -72,7 +73,8 @@ pub enum ChunkKeyEncoding {
         /// What follows the numbers.
         suffix: Box<str>,
     },
-    /// `template`: keys by a format, such as `{0}/{2}_{1}.jpeg`.
+    /// `template`, or an encoding that was [added](Self::add): keys by a format, such as
+    /// `{0}/{2}_{1}.jpeg`.
     Template(Box<KeyTemplate>),
     /// An encoding of another name. It is kept, but has no keys: the document can be read and
     /// changed, the elements of the array cannot.
@@ -95,6 +97,21 @@ fn push_decimal(number: u64, text: &mut String) {
 }
 
 impl ChunkKeyEncoding {
+    /// The name: `default`, `v2`, `zarrs.default_suffix`, `template`, or that of an encoding which was
+    /// [added](Self::add) or is unknown.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            ChunkKeyEncoding::Default { .. } => DEFAULT,
+            ChunkKeyEncoding::V2 { .. } => V2,
+            ChunkKeyEncoding::DefaultSuffix { .. } => DEFAULT_SUFFIX,
+            ChunkKeyEncoding::Template(template) => {
+                template.extension().map_or(TEMPLATE, Extension::name)
+            }
+            ChunkKeyEncoding::Unknown(extension) => extension.name(),
+        }
+    }
+
     /// The key of the chunk with this index; empty if the encoding is unknown.
     #[must_use]
     pub fn encode(&self, index: &[u64]) -> String {
@@ -226,6 +243,10 @@ impl ChunkKeyEncoding {
         let extension = RawExtension::read(raw)?;
         let name = extension.name.as_ref();
         if !KNOWN.contains(&name) {
+            if let Some(template) = added::template_of(&extension, findings)? {
+                extension.report_optional(findings);
+                return Ok(ChunkKeyEncoding::Template(Box::new(template)));
+            }
             let error = extension.unknown_name("chunk key encoding", KNOWN, ALLOWED);
             if !extension.must_understand {
                 return Err(error.breaks(Rule::UNKNOWN_CHUNK_KEY_ENCODING));
@@ -295,10 +316,13 @@ impl ChunkKeyEncoding {
         let member = match self {
             ChunkKeyEncoding::Template(template) => {
                 let checked = template.check(rank).breaks(Rule::CHUNK_KEY_FORMAT);
-                checked.member("format").member("configuration")?;
-                "format"
+                match template.extension() {
+                    Some(_) => checked.member("configuration")?,
+                    None => checked.member("format").member("configuration")?,
+                }
+                template.extension().is_none().then_some("format")
             }
-            ChunkKeyEncoding::DefaultSuffix { .. } => "suffix",
+            ChunkKeyEncoding::DefaultSuffix { .. } => Some("suffix"),
             _ => return Ok(()),
         };
         let key = self.encode(&vec![0; rank]);
@@ -310,10 +334,12 @@ impl ChunkKeyEncoding {
             let found = format!("a format of keys such as {key:?}");
             let allowed = "keys without empty segments, without . and .. as segments, without names \
                            of documents and names that begin with __, .z or zarr-kit-";
-            return Err(MetadataError::unexpected(found, allowed)
-                .breaks(Rule::CHUNK_KEY_FORMAT)
-                .in_member(member)
-                .in_member("configuration"));
+            let error = MetadataError::unexpected(found, allowed).breaks(Rule::CHUNK_KEY_FORMAT);
+            let error = match member {
+                Some(member) => error.in_member(member),
+                None => error,
+            };
+            return Err(error.in_member("configuration"));
         }
         Ok(())
     }
@@ -321,16 +347,15 @@ impl ChunkKeyEncoding {
     /// The JSON text, the separator spelled out.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let (name, separator, more) = match self {
-            ChunkKeyEncoding::Default { separator } => ("default", separator, None),
-            ChunkKeyEncoding::V2 { separator } => (V2, separator, None),
-            ChunkKeyEncoding::DefaultSuffix { separator, suffix } => {
-                (DEFAULT_SUFFIX, separator, Some(suffix))
+        let (separator, more) = match self {
+            ChunkKeyEncoding::Default { separator } | ChunkKeyEncoding::V2 { separator } => {
+                (separator, None)
             }
+            ChunkKeyEncoding::DefaultSuffix { separator, suffix } => (separator, Some(suffix)),
             ChunkKeyEncoding::Template(template) => return template.to_json(),
             ChunkKeyEncoding::Unknown(extension) => return extension.json().to_owned(),
         };
-        let separator = separator.as_char();
+        let (name, separator) = (self.name(), separator.as_char());
         let mut json =
             format!(r#"{{"name": "{name}", "configuration": {{"separator": "{separator}""#);
         if let Some(suffix) = more {
@@ -342,10 +367,11 @@ impl ChunkKeyEncoding {
     }
 }
 
+const DEFAULT: &str = "default";
 const V2: &str = "v2";
 const DEFAULT_SUFFIX: &str = "zarrs.default_suffix";
 const TEMPLATE: &str = "template";
-const KNOWN: &[&str] = &["default", V2, DEFAULT_SUFFIX, TEMPLATE];
+const KNOWN: &[&str] = &[DEFAULT, V2, DEFAULT_SUFFIX, TEMPLATE];
 
 /// A number in the one spelling that it has with at least `width` digits.
 fn number(text: &str, width: usize) -> Option<u64> {

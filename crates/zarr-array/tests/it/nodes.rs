@@ -126,7 +126,12 @@ fn chunks_have_keys_by_their_template() {
     };
     let suffix =
         ChunkKeyEncoding::DefaultSuffix { separator: Separator::Slash, suffix: ".tif".into() };
+    // An encoding of the program's own.
+    ChunkKeyEncoding::add("test.slices", |_| Ok(KeyTemplate::new("s/{1}-{0}", None)?))
+        .expect("is new");
+    let added = ChunkKeyEncoding::from_json(br#"{"name": "test.slices"}"#).expect("is known");
     for (encoding, keys_of_chunks) in [
+        (added, ["s/0-1", "s/1-1"]),
         (template("t{1:02}/{0}.raw"), ["t00/1.raw", "t01/1.raw"]),
         (template("{*}"), ["1_0", "1_1"]),
         (suffix, ["c/1/0.tif", "c/1/1.tif"]),

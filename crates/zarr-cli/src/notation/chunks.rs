@@ -225,9 +225,8 @@ pub(crate) fn axis_of(
 
 /// Makes checks that the metadata would make too, to report the axis by its name.
 fn check(grid: &ChunkGrid, shape: &[u64], names: &[Option<String>]) -> Result<(), ChunksError> {
-    grid.check_known().map_err(ChunksError::Json)?;
-    let (found, rank) = (grid.rank().unwrap_or_default(), shape.len());
-    if found != rank {
+    let rank = shape.len();
+    if let Some(found) = grid.rank().filter(|found| *found != rank) {
         return Err(ChunksError::Rank { found, rank });
     }
     let ChunkGrid::Rectilinear { chunk_shapes } = grid else { return Ok(()) };

@@ -75,16 +75,6 @@ impl ChunkGrid {
         }
     }
 
-    /// Refuses a grid of another name, which may be read but not written.
-    ///
-    /// # Errors
-    /// For [`ChunkGrid::Unknown`].
-    pub fn check_known(&self) -> Result<()> {
-        let ChunkGrid::Unknown(extension) = self else { return Ok(()) };
-        let error = MetadataError::unknown_name("chunk grid", extension.name(), NAMES, ALLOWED);
-        Err(error.breaks(Rule::UNKNOWN_CHUNK_GRID).in_member("name"))
-    }
-
     /// Reads the object of a chunk grid.
     ///
     /// Another name gives [`ChunkGrid::Unknown`].

@@ -2,6 +2,7 @@
 
 use super::{number, push_decimal};
 use crate::error::{MetadataError, Result};
+use crate::extension::Extension;
 use crate::json::write_string;
 
 /// The format of a chunk's key, such as `{0}/{2}_{1:03}.jpeg`.
@@ -26,6 +27,8 @@ pub struct KeyTemplate {
     format: Box<str>,
     separator: Option<Box<str>>,
     parts: Vec<Part>,
+    /// The encoding in the document, if it is not `template` itself.
+    extension: Option<Extension>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +50,9 @@ enum Piece<'t> {
     Text(&'t str),
     Number { axis: usize, width: usize },
 }
+
+/// The extension forbids these in a format, also where the key would be valid.
+const FORBIDDEN: &[&str] = &["..", "\\", "\0", "//", "zarr.json"];
 
 /// No store takes longer keys.
 const WIDEST: usize = 1024;
@@ -87,7 +93,17 @@ impl KeyTemplate {
         if !text.is_empty() {
             parts.push(Part::Text(text));
         }
-        Ok(Self { format: format.into(), separator: separator.map(Into::into), parts })
+        let separator = separator.map(Into::into);
+        Ok(Self { format: format.into(), separator, parts, extension: None })
+    }
+
+    /// The same keys, for an encoding of another name.
+    pub(super) fn of(self, extension: Extension) -> Self {
+        Self { extension: Some(extension), ..self }
+    }
+
+    pub(super) fn extension(&self) -> Option<&Extension> {
+        self.extension.as_ref()
     }
 
     /// The format as written.
@@ -130,9 +146,22 @@ impl KeyTemplate {
         if let Some((axis, count)) = uses.iter().enumerate().find(|(_, count)| **count != 1) {
             return wrong(format!("the number of axis {axis} {count} times"), "each axis once");
         }
-        let listed = rank.saturating_sub(self.named(rank).len());
-        if rests == 1 && listed > 1 && self.separator.is_none() {
+        if rests == 1 && self.separator.is_none() {
             return wrong("{*} without a separator".to_owned(), "a separator beside the format");
+        }
+        if rests == 1 && self.named(rank).len() == rank {
+            return wrong("{*} without an axis".to_owned(), "{*} if other words leave an axis");
+        }
+        for part in &self.parts {
+            if let Part::Text(text) = part
+                && let Some(word) = FORBIDDEN.iter().find(|word| text.contains(**word))
+            {
+                let found = format!("{word:?}");
+                return wrong(
+                    found,
+                    "a format without \"..\", \"\\\\\", NUL, \"//\" and \"zarr.json\"",
+                );
+            }
         }
         // Between two numbers is something that is no digit, or 1 and 23 read as 12 and 3.
         let mut divided = true;
@@ -230,6 +259,9 @@ impl KeyTemplate {
     }
 
     pub(super) fn to_json(&self) -> String {
+        if let Some(extension) = &self.extension {
+            return extension.json().to_owned();
+        }
         let mut json = r#"{"name": "template", "configuration": {"format": "#.to_owned();
         write_string(&self.format, &mut json);
         if let Some(separator) = &self.separator {

@@ -293,7 +293,6 @@ impl DataType {
             let finding =
                 Finding::in_document(Rule::UNKNOWN_DATA_TYPE, extension.describe(), ALLOWED);
             findings.push(finding);
-            extension.only_known_members()?;
             return Ok(DataType::Opaque(extension.keep(findings)));
         };
         extension.only_known_members()?;

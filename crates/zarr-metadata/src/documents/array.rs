@@ -134,6 +134,9 @@ impl ArrayMetadata {
 
     /// The document of a new array, with the default chunk key encoding and no attributes.
     ///
+    /// Data types, grids and codecs may be [extensions](crate::Extension) that are not known here. The
+    /// document then serves a program that knows them (SD-42).
+    ///
     /// # Errors
     /// If a part is wrong or does not fit another, as in reading; if the document would have
     /// [findings](NodeDocument::findings); or if a list of edges is empty (SD-06).
@@ -148,11 +151,7 @@ impl ArrayMetadata {
         write_list(shape, &mut written_shape);
         let mut written_codecs = String::new();
         write_codecs(codecs, &mut written_codecs);
-        // The canonical spelling, whatever the value was read from (SD-46).
-        let fill_value = match fill_value.bytes() {
-            Some(bytes) => FillValue::from_bytes(data_type, bytes).member("fill_value")?,
-            None => fill_value.clone(),
-        };
+        let fill_value = canonical(data_type, fill_value)?;
         let document = NodeDocument::new(&[
             ("zarr_format", "3".to_owned()),
             ("node_type", "\"array\"".to_owned()),
@@ -168,20 +167,47 @@ impl ArrayMetadata {
     }
 
     /// The document, unless there are findings at `path` or inside it: a writer refuses faults that a
-    /// reader only reports.
+    /// reader only reports. A name that is not known here is not a fault of the document.
     fn without_findings(self, path: &str) -> Result<Self> {
-        match self
-            .findings()
-            .iter()
-            .find(|finding| finding.path().is_some_and(|at| at.starts_with(path)))
-        {
+        const UNKNOWN: [Rule; 3] =
+            [Rule::UNKNOWN_DATA_TYPE, Rule::UNKNOWN_CHUNK_GRID, Rule::UNKNOWN_CHUNK_KEY_ENCODING];
+        let is_fault = |finding: &&Finding| {
+            finding.path().is_some_and(|at| at.starts_with(path))
+                && !UNKNOWN.contains(&finding.rule())
+        };
+        match self.findings().iter().find(is_fault) {
             Some(finding) => Err(MetadataError::of_finding(finding)),
             None => Ok(self),
         }
     }
 
-    fn with_member(&self, name: &str, json: &str) -> Result<Self> {
-        Self::from_json(self.document.with_member(name, json, ARRAY).as_bytes())
+    /// The document with this JSON text as the value of a top-level member. Every byte outside of
+    /// that value stays as it is.
+    ///
+    /// # Errors
+    /// If the text is not strict JSON, which has no bare `NaN` (SD-43), or if the member is wrong,
+    /// does not fit the others, or would have [findings](NodeDocument::findings). Members that the
+    /// specification does not have need `"must_understand": false` (SD-40).
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::ArrayMetadata;
+    ///
+    /// let json = br#"{"zarr_format": 3, "node_type": "array", "shape": [6], "data_type":"int8",
+    ///     "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}},
+    ///     "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "codecs": [{"name": "bytes"}]}"#;
+    /// let array = ArrayMetadata::from_json(json)?;
+    /// let changed = array.with_member("fill_value", "-1")?;
+    /// assert_eq!(changed.json(), array.json().replace(r#""fill_value": 0"#, r#""fill_value": -1"#));
+    ///
+    /// let hint = r#"{"must_understand": false, "tiles": 4}"#;
+    /// assert_eq!(array.with_member("acme.hint", hint)?.member("acme.hint"), Some(hint));
+    /// assert!(array.with_member("acme.hint", "4").is_err());
+    /// # Ok::<_, zarr_metadata::MetadataError>(())
+    /// ```
+    pub fn with_member(&self, name: &str, json: &str) -> Result<Self> {
+        let text = self.document.with_member(name, document::strict(name, json)?, ARRAY);
+        Self::from_json(text.as_bytes())?.without_findings(&format!("$.{name}"))
     }
 
     /// The document with these attributes, the JSON text of an object.
@@ -189,8 +215,16 @@ impl ArrayMetadata {
     /// # Errors
     /// If the text is not an object in strict JSON, which has no bare `NaN` (SD-43).
     pub fn with_attributes(&self, json: &str) -> Result<Self> {
-        document::check_attributes(json)?;
         self.with_member("attributes", json)
+    }
+
+    /// The document with this fill value. The chunks of an array that is stored keep the elements
+    /// that they hold; all others become this value.
+    ///
+    /// # Errors
+    /// If it is not a value of the data type.
+    pub fn with_fill_value(&self, fill_value: &FillValue) -> Result<Self> {
+        self.with_member("fill_value", canonical(&self.data_type, fill_value)?.json())
     }
 
     /// The document with other values of attributes, each a name and a JSON text, or without those
@@ -219,10 +253,9 @@ impl ArrayMetadata {
     /// The document with this chunk key encoding.
     ///
     /// # Errors
-    /// If the encoding is unknown, or does not fit the rank of the array.
+    /// If the encoding does not fit the rank of the array.
     pub fn with_chunk_key_encoding(&self, encoding: &ChunkKeyEncoding) -> Result<Self> {
-        let path = "$.chunk_key_encoding";
-        self.with_member("chunk_key_encoding", &encoding.to_json())?.without_findings(path)
+        self.with_member("chunk_key_encoding", &encoding.to_json())
     }
 
     /// The document with this codec chain.
@@ -233,7 +266,7 @@ impl ArrayMetadata {
     pub fn with_codecs(&self, codecs: &[Codec]) -> Result<Self> {
         let mut json = String::new();
         write_codecs(codecs, &mut json);
-        self.with_member("codecs", &json)?.without_findings("$.codecs")
+        self.with_member("codecs", &json)
     }
 
     /// The document with this shape, for a resize that the present grid covers.
@@ -352,9 +385,16 @@ impl fmt::Debug for ArrayMetadata {
     }
 }
 
-/// Documents that may be read but not written (SD-06, SD-42).
+/// The canonical spelling, whatever the value was read from (SD-46).
+fn canonical(data_type: &DataType, fill_value: &FillValue) -> Result<FillValue> {
+    match fill_value.bytes() {
+        Some(bytes) => FillValue::from_bytes(data_type, bytes).member("fill_value"),
+        None => Ok(fill_value.clone()),
+    }
+}
+
+/// Documents that may be read but not written (SD-06).
 fn check_written(chunk_grid: &ChunkGrid) -> Result<()> {
-    chunk_grid.check_known().member("chunk_grid")?;
     let ChunkGrid::Rectilinear { chunk_shapes } = chunk_grid else { return Ok(()) };
     for (axis, edges) in chunk_shapes.iter().enumerate() {
         if matches!(edges, ChunkEdges::Runs(runs) if runs.is_empty()) {

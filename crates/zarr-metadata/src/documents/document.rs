@@ -12,10 +12,9 @@ use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, F64Deserializer};
 
 use crate::error::finding::Finding;
-use crate::error::rule::Rule;
 use crate::error::{At, MetadataError, Result};
 use crate::json::{
-    Grammar, JsonType, Key, Outline, members, new_line, pretty, same, same_value, write_string,
+    Grammar, Key, Outline, members, new_line, pretty, same, same_value, write_string,
 };
 
 /// The members of arrays in canonical order.
@@ -209,8 +208,20 @@ impl NodeDocument {
         self.text.get(member.value.clone()).unwrap_or_default()
     }
 
-    /// The JSON text of a member.
-    pub(crate) fn member(&self, name: &str) -> Option<&str> {
+    /// The JSON text of a top-level member as written, also of one that the specification does not
+    /// have (SD-40).
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::{ArrayBuilder, DataType};
+    ///
+    /// let array = ArrayBuilder::new([365], DataType::Float32).build()?;
+    /// assert_eq!(array.member("data_type"), Some("\"float32\""));
+    /// assert_eq!(array.member("dimension_names"), None);
+    /// # Ok::<(), zarr_metadata::MetadataError>(())
+    /// ```
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<&str> {
         let member = self.members.iter().find(|member| self.key(member).is(name))?;
         Some(self.value(member))
     }
@@ -367,14 +378,9 @@ fn changed_members(text: &str, changes: &[(&str, Option<&str>)]) -> Result<Strin
     Ok(out)
 }
 
-/// The text of attributes that may be written: an object of JSON proper (SD-43).
-pub(crate) fn check_attributes(json: &str) -> Result<()> {
-    let outline = Outline::read(json, Grammar::Json).member("attributes")?;
-    let raw = outline.root();
-    match raw.json_type() {
-        JsonType::Object => Ok(()),
-        _ => Err(raw.expected("an object").breaks(Rule::ATTRIBUTES).in_member("attributes")),
-    }
+/// The text of a member that may be written: one value of JSON proper (SD-43).
+pub(crate) fn strict<'t>(name: &str, json: &'t str) -> Result<&'t str> {
+    Outline::read(json, Grammar::Json).member(name).map(|_| json)
 }
 
 /// The JSON text of the attribute `name`.

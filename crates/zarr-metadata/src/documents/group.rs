@@ -72,13 +72,34 @@ impl GroupMetadata {
         GroupMetadata { document: NodeDocument::new(&members), copies: None }
     }
 
+    /// The document with this JSON text as the value of a top-level member. Every byte outside of
+    /// that value stays as it is.
+    ///
+    /// # Errors
+    /// If the text is not strict JSON, which has no bare `NaN` (SD-43), or if the member is wrong.
+    /// Members that the specification does not have need `"must_understand": false` (SD-40).
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::GroupMetadata;
+    ///
+    /// let hint = r#"{"must_understand": false}"#;
+    /// let group = GroupMetadata::new().with_member("acme.hint", hint)?;
+    /// assert_eq!(group.member("acme.hint"), Some(hint));
+    /// assert!(group.with_member("attributes", "[]").is_err());
+    /// # Ok::<_, zarr_metadata::MetadataError>(())
+    /// ```
+    pub fn with_member(&self, name: &str, json: &str) -> Result<Self> {
+        let text = self.document.with_member(name, document::strict(name, json)?, GROUP);
+        Self::from_json(text.as_bytes())
+    }
+
     /// The document with these attributes, the JSON text of an object.
     ///
     /// # Errors
     /// If the text is not an object in strict JSON, which has no bare `NaN` (SD-43).
     pub fn with_attributes(&self, json: &str) -> Result<Self> {
-        document::check_attributes(json)?;
-        Self::from_json(self.document.with_member("attributes", json, GROUP).as_bytes())
+        self.with_member("attributes", json)
     }
 
     /// The document with other values of attributes, each a name and a JSON text, or without those

@@ -1,8 +1,8 @@
 //! Extensions: names, and extensions that need not be understood.
 
 use zarr_metadata::{
-    ArrayMetadata, ChunkGrid, ChunkKeyEncoding, Codec, DataType, Extension, KeyTemplate, Rule,
-    Separator,
+    ArrayBuilder, ArrayMetadata, ChunkGrid, ChunkKeyEncoding, Codec, DataType, Extension,
+    FillValue, KeyTemplate, Rule, Separator,
 };
 
 use crate::support::{array, breaks, document, message};
@@ -75,14 +75,6 @@ fn sd_42_unknown_extensions() {
     assert_eq!(extension.configuration(), Some(r#"{"a": 1.0}"#));
     let finding = &kept.findings()[0];
     assert_eq!((finding.id(), finding.path()), ("unknown-data-type", Some("$.data_type")));
-    let new = ArrayMetadata::new(
-        kept.shape(),
-        kept.data_type(),
-        kept.chunk_grid(),
-        kept.fill_value(),
-        kept.codecs(),
-    );
-    assert!(new.is_err());
     insta::assert_snapshot!(
         breaks("data-type-must-be-understood", DataType::from_name("int17")),
         @r#"$: unknown data type "int17", expected bool, int2 to int64, uint2 to uint64, float4_e2m1fn to float64, bfloat16, complex of these, r8 and so on, string, bytes, or a type of times or records; did you mean "int16"?"#
@@ -99,7 +91,7 @@ fn sd_42_unknown_extensions() {
     }
 }
 
-/// SD-42: a grid or a key encoding of another name is kept, and not written anew.
+/// SD-42: a grid or a key encoding of another name is kept.
 #[test]
 fn sd_42_unknown_grids_and_key_encodings_are_kept() {
     let json = r#"{"name": "new", "configuration": {"a": 1.50, "b":  [2]}}"#;
@@ -124,15 +116,6 @@ fn sd_42_unknown_grids_and_key_encodings_are_kept() {
                     assert_eq!((kept.name(), kept.json()), ("new", json));
                     assert_eq!((read.chunk_grid().rank(), read.chunk_grid().name()), (None, "new"));
                     assert_eq!(&ChunkGrid::from_json(json.as_bytes()).unwrap(), read.chunk_grid());
-                    let new = ArrayMetadata::new(
-                        read.shape(),
-                        read.data_type(),
-                        read.chunk_grid(),
-                        read.fill_value(),
-                        read.codecs(),
-                    );
-                    breaks(rule, new);
-                    breaks(rule, read.with_shape_and_grid(&shape, read.chunk_grid()));
                 }
                 _ => {
                     let kept = read.chunk_key_encoding();
@@ -143,14 +126,180 @@ fn sd_42_unknown_grids_and_key_encodings_are_kept() {
                         (kept.encode(&shape), kept.decode("c/0/0", 2)),
                         (String::new(), None)
                     );
-                    let known = array(&[]).unwrap();
-                    assert!(known.with_chunk_key_encoding(kept).is_err());
                 }
             }
         }
         // The form of an extension stays checked.
         breaks("extension-form", array(&[(member, "3")]));
         breaks("extension-form", array(&[(member, r#"{"name": ""}"#)]));
+    }
+}
+
+/// SD-42: documents with extensions of each kind can be made, read and changed, whoever knows them.
+#[test]
+fn sd_42_documents_of_unknown_extensions_are_made_and_changed() {
+    let extension = || Extension::new("acme.new", Some(r#"{"a": 1.50}"#)).unwrap();
+    let opaque = DataType::Opaque(extension());
+    for fill in ["null", r#"{"x": [1e0]}"#, "\"0x00\""] {
+        let fill_value = FillValue::parse(&opaque, fill).unwrap();
+        let made = ArrayBuilder::new([6, 6], opaque.clone())
+            .chunk_grid(ChunkGrid::Unknown(extension()))
+            .chunk_key_encoding(ChunkKeyEncoding::Unknown(Box::new(extension())))
+            .codecs([Codec::bytes(), Codec::Unknown(extension())])
+            .fill_value(fill_value.clone())
+            .build()
+            .unwrap();
+        assert_eq!(made.fill_value().json(), fill);
+        assert_eq!(ArrayMetadata::from_json(made.json().as_bytes()).unwrap(), made);
+        let rules = made.findings().iter().map(|finding| finding.id()).collect::<Vec<_>>();
+        let expected = ["unknown-chunk-grid", "unknown-data-type", "unknown-chunk-key-encoding"];
+        assert_eq!(rules, expected);
+        for member in ["chunk_grid", "chunk_key_encoding", "data_type"] {
+            let json: serde_json::Value =
+                serde_json::from_str(made.member(member).unwrap()).unwrap();
+            assert_eq!(json["name"], "acme.new", "{member}");
+        }
+        // Each part is replaced alone.
+        let shape = made.with_shape(&[7, 6]).unwrap();
+        let changed = shape.json().replace("    7,", "    6,").replace("[7, 6]", "[6, 6]");
+        assert_eq!(changed, made.json());
+        let other = FillValue::parse(&opaque, "[7]").unwrap();
+        let changed = made.with_fill_value(&other).unwrap();
+        assert_eq!((changed.fill_value(), changed.data_type()), (&other, &opaque));
+        assert_eq!(changed.with_fill_value(&fill_value).unwrap().json(), made.json());
+        let codecs = [Codec::bytes()];
+        assert_eq!(made.with_codecs(&codecs).unwrap().codecs(), codecs);
+        let grid = ChunkGrid::Regular { chunk_shape: vec![2, 3] };
+        let known = made.with_shape_and_grid(&[4, 3], &grid).unwrap();
+        assert_eq!((known.chunk_grid(), known.shape()), (&grid, &[4, 3][..]));
+        let known = known.with_chunk_key_encoding(&ChunkKeyEncoding::default()).unwrap();
+        let known = known.with_member("data_type", "\"uint8\"");
+        assert!(known.unwrap_err().to_string().starts_with("$.fill_value: "), "{fill}");
+    }
+    // Without a fill value there is none to choose.
+    let error = message(ArrayBuilder::new([6], opaque).build());
+    assert!(error.starts_with("$.fill_value: "), "{error}");
+    // Names that no extension can have are faults, and so are other members of the wrong form.
+    let wrong = DataType::Opaque(Extension::new("Wrong", None).unwrap());
+    let fill_value = FillValue::parse(&wrong, "0").unwrap();
+    let error = message(ArrayBuilder::new([6], wrong).fill_value(fill_value).build());
+    assert!(error.starts_with("$.data_type.name: found \"Wrong\""), "{error}");
+    // Other members of unknown extensions are kept in all four places.
+    let json = r#"{"name": "acme.new", "more": 1}"#;
+    for member in ["data_type", "chunk_grid", "chunk_key_encoding"] {
+        assert_eq!(array(&[(member, json)]).unwrap().member(member), Some(json));
+    }
+    let codecs = format!("[\"bytes\", {json}]");
+    let read = array(&[("data_type", "\"int8\""), ("codecs", &codecs)]).unwrap();
+    assert_eq!(read.member("codecs"), Some(&*codecs));
+}
+
+/// A change of any member leaves the bytes outside of its value, however the document is laid out.
+#[test]
+fn a_changed_member_leaves_the_bytes_of_the_others() {
+    let hint = r#"{"must_understand": false, "n":  1.50}"#;
+    let changes = [
+        ("shape", "[6,  5]"),
+        ("data_type", "\"uint16\""),
+        ("chunk_grid", r#"{"name":"regular","configuration":{"chunk_shape":[1,1]}}"#),
+        ("chunk_key_encoding", r#"{"name": "v2"}"#),
+        ("fill_value", "7"),
+        ("codecs", r#"[{"name": "bytes", "configuration": {"endian": "big"}}]"#),
+        ("attributes", "{}"),
+        ("dimension_names", r#"["a",null]"#),
+        ("storage_transformers", "[]"),
+        ("extra", r#"{"must_understand": false}"#),
+    ];
+    let own =
+        [("attributes", r#"{"b":2,"a" : 1e0}"#), ("dimension_names", "null"), ("extra", hint)];
+    for layout in ["{}", " {}", "{}\n"] {
+        let text = document(&[own[0], own[1], own[2], ("storage_transformers", "[ ]")]);
+        let text = layout.replace("{}", &text.replace(", \"", "\t,\r\n\""));
+        let before = ArrayMetadata::from_json(text.as_bytes()).unwrap();
+        for (name, json) in changes {
+            let old = before.member(name).unwrap();
+            let (start, right) = text.split_once(&format!("\"{name}\": {old}")).unwrap();
+            let left = format!("{start}\"{name}\": ");
+            let changed = before.with_member(name, json).unwrap();
+            let inner = changed.json().strip_prefix(&*left).unwrap().strip_suffix(right).unwrap();
+            let same = |a: &str, b: &str| {
+                let [a, b] =
+                    [a, b].map(|text| serde_json::from_str::<serde_json::Value>(text).unwrap());
+                a == b
+            };
+            assert!(same(inner, json), "{name}: {inner}");
+            assert_eq!(changed.member(name), Some(inner));
+        }
+        for (name, json, part) in [
+            ("fill_value", "0, \"x\": {}", "$.fill_value"),
+            ("fill_value", "NaN", "$.fill_value"),
+            ("attributes", "{\"a\": NaN}", "$.attributes"),
+            ("attributes", "[]", "$.attributes"),
+            ("zarr_format", "2", "$.zarr_format"),
+            ("node_type", "\"group\"", "$.node_type"),
+            ("codecs", "[\"bytes\"]", "$.codecs[0]"),
+            ("shape", "[6]", "$.chunk_grid"),
+            ("other", "1", "$.other"),
+        ] {
+            let error = message(before.with_member(name, json));
+            assert!(error.starts_with(part), "{name}: {error}");
+        }
+    }
+}
+
+/// An encoding that a program adds has the keys of its template, checked as `template` is, and stays
+/// as it was written.
+#[test]
+fn key_encodings_that_a_program_adds() {
+    ChunkKeyEncoding::add("test.tiles", |encoding| {
+        let json = encoding.configuration().ok_or("no configuration")?;
+        let json: serde_json::Value = serde_json::from_str(json)?;
+        let format = json["f"].as_str().ok_or("\"f\" is not a text")?;
+        Ok(KeyTemplate::new(format, json["s"].as_str())?)
+    })
+    .unwrap();
+    let read = |configuration: &str| {
+        let json = format!(r#"{{"name": "test.tiles", "configuration": {configuration}}}"#);
+        array(&[("chunk_key_encoding", &json)]).map(|read| (read, json))
+    };
+    let (tiles, json) = read(r#"{"f":  "t{1:02}/{0}.raw"}"#).unwrap();
+    assert_eq!(tiles.findings(), []);
+    let encoding = tiles.chunk_key_encoding();
+    assert_eq!(
+        (encoding.name(), encoding.encode(&[12, 3])),
+        ("test.tiles", "t03/12.raw".to_owned())
+    );
+    assert_eq!(encoding.decode("t03/12.raw", 2), Some(vec![12, 3]));
+    assert!(encoding.is_chunk_folder("t03", 2) && !encoding.is_chunk_folder("u03", 2));
+    assert_eq!(encoding.to_json(), json);
+    assert_eq!(&ChunkKeyEncoding::from_json(json.as_bytes()).unwrap(), encoding);
+    let changed = tiles.with_fill_value(&FillValue::parse(&DataType::Int16, "7").unwrap()).unwrap();
+    assert_eq!(changed.chunk_key_encoding(), encoding);
+    let known = array(&[]).unwrap().with_chunk_key_encoding(encoding).unwrap();
+    assert_eq!(known.chunk_key_encoding(), encoding);
+    for (configuration, part) in [
+        (r#"{"f": "{0}"}"#, "the number of axis 1 0 times"),
+        (r#"{"f": "{0}{1}"}"#, "without a character other than a digit"),
+        (r#"{"f": "{0}.{1}/zarr.json"}"#, r#"found "zarr.json""#),
+        (r#"{"f": "zarr-kit-{0}.{1}"}"#, "names that begin with"),
+        (r#"{"f": "__{0}.{1}"}"#, "names that begin with"),
+        (r#"{"f": "/{0}/{1}"}"#, "names that begin with"),
+        (r#"{"f": "{0}/../{1}"}"#, r#"found "..""#),
+        (r#"{"f": "{0"}"#, "a brace without its partner"),
+        (r#"{"f": 1}"#, "a configuration of test.tiles: \"f\" is not a text"),
+    ] {
+        let error = breaks("chunk-key-format", read(configuration));
+        assert!(error.starts_with("$.chunk_key_encoding.configuration: "), "{error}");
+        assert!(error.contains(part), "{configuration}: {error}");
+    }
+    let bare = breaks("chunk-key-format", array(&[("chunk_key_encoding", "\"test.tiles\"")]));
+    assert!(bare.contains("no configuration"), "{bare}");
+    let skipped = json.replace("}}", "}, \"must_understand\": false}");
+    let read = array(&[("chunk_key_encoding", &skipped)]).unwrap();
+    assert_eq!(read.findings()[0].rule(), Rule::MUST_UNDERSTAND);
+    for name in ["test.tiles", "default", "v2", "template", "zarrs.default_suffix"] {
+        let error = message(ChunkKeyEncoding::add(name, |_| Err("never".into())));
+        assert!(error.contains("known already"), "{error}");
     }
 }
 
@@ -199,7 +348,7 @@ fn keys_of_accepted_templates_are_different() {
     for before in texts {
         for between in texts {
             for after in texts {
-                for (first, second) in [("{0}", "{1}"), ("{1:02}", "{0:01}"), ("{-2}", "{*}")] {
+                for (first, second) in [("{0}", "{1}"), ("{1:02}", "{0:01}"), ("{-2}", "{1:01}")] {
                     let format = format!("{before}{first}{between}{second}{after}");
                     let configuration = format!(r#"{{"format": "{format}"}}"#);
                     let json =
@@ -249,12 +398,17 @@ fn formats_that_do_not_give_each_chunk_a_key_are_refused() {
         (r#"{"format": "{0}/{1:099999}"}"#, "found {1:099999}"),
         (r#"{"format": "{0}/{ 1}"}"#, "found { 1}"),
         (r#"{"format": "/{0}/{1}"}"#, "names that begin with"),
-        (r#"{"format": "{0}/../{1}"}"#, "names that begin with"),
-        (r#"{"format": "{0}.{1}/zarr.json"}"#, "names that begin with"),
+        (r#"{"format": "{0}/../{1}"}"#, r#"found "..""#),
+        (r#"{"format": "{0}/a..b/{1}"}"#, r#"found "..""#),
+        (r#"{"format": "{0}/a//b/{1}"}"#, r#"found "//""#),
+        (r#"{"format": "{0}.{1}/zarr.json"}"#, r#"found "zarr.json""#),
+        (r#"{"format": "{0}.{1}/zarr.json.raw"}"#, r#"found "zarr.json""#),
+        (r#"{"format": "{0}/{1}/{*}", "separator": "/"}"#, "{*} without an axis"),
+        (r#"{"format": "{0}/{*}"}"#, "{*} without a separator"),
         (r#"{"format": "{0}.{1}/.zarray"}"#, "names that begin with"),
         (r#"{"format": "__{0}.{1}"}"#, "names that begin with"),
         (r#"{"format": "zarr-kit-copy.{0}.{1}.json"}"#, "names that begin with"),
-        (r#"{"format": "{0}\\{1}"}"#, "names that begin with"),
+        (r#"{"format": "{0}\\{1}"}"#, r#"found "\\""#),
         (r#"{"format": 1}"#, "expected a text"),
         ("{}", "format: missing"),
         (r#"{"format": "{0}/{1}", "more": 1}"#, "more"),

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use zarr_metadata::{ArrayMetadata, BloscCompressor, ChunkKeyEncoding, Codec};
+use zarr_metadata::{ArrayMetadata, BloscCompressor, Codec};
 
 pub use self::portable::portable;
 
@@ -91,18 +91,16 @@ impl Needs {
         if metadata.findings().iter().any(|finding| finding.id() == "zero-chunk-length") {
             others.push(CHUNKS_OF_0);
         }
-        match metadata.chunk_key_encoding() {
-            ChunkKeyEncoding::Template(_) => others.push(TEMPLATE_KEYS),
-            ChunkKeyEncoding::DefaultSuffix { .. } => others.push(SUFFIXED_KEYS),
-            _ => {}
+        let mut unknown_keys = None;
+        match metadata.chunk_key_encoding().name() {
+            "default" | "v2" => {}
+            "template" => others.push(TEMPLATE_KEYS),
+            "zarrs.default_suffix" => others.push(SUFFIXED_KEYS),
+            other => unknown_keys = Some(other.to_owned()),
         }
         let grid = metadata.chunk_grid().name().to_owned();
         let data_type = metadata.data_type();
         let is_unknown = data_type.is_unknown();
-        let unknown_keys = match metadata.chunk_key_encoding() {
-            ChunkKeyEncoding::Unknown(extension) => Some(extension.name().to_owned()),
-            _ => None,
-        };
         let data_type = data_type.name().into_owned();
         Self { grid, data_type, is_unknown, unknown_keys, codecs, others }
     }
