@@ -240,7 +240,12 @@ fn node_at(address: &str) -> &str {
     let trimmed = address.trim_end_matches('/');
     let address = if trimmed.is_empty() { address } else { trimmed };
     let document = address.rsplit_once('/').filter(|(_, name)| DOCUMENTS.contains(name));
-    document.map_or(address, |(node, _)| node)
+    match document {
+        None if DOCUMENTS.contains(&address) => ".",
+        Some(("", _)) => "/",
+        Some((node, _)) => node,
+        None => address,
+    }
 }
 
 #[cfg(feature = "virtual-join")]
@@ -259,4 +264,26 @@ fn is_virtual_join(_: &str) -> bool {
 #[cfg(not(feature = "virtual-join"))]
 fn joined(address: &str, options: &PlaceOptions) -> Result<Hierarchy, PlaceError> {
     Ok(Place::parse(address, &options.store)?.open(&options.store)?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::node_at;
+
+    #[test]
+    fn the_name_of_a_document_is_not_a_part_of_the_node() {
+        for (address, node) in [
+            ("a.zarr", "a.zarr"),
+            ("a.zarr//", "a.zarr"),
+            ("a.zarr/zarr.json", "a.zarr"),
+            ("a.zarr/.zarray/", "a.zarr"),
+            ("s3://b/a/zarr.json", "s3://b/a"),
+            ("zarr.json", "."),
+            ("/zarr.json", "/"),
+            ("/", "/"),
+            ("", ""),
+        ] {
+            assert_eq!(node_at(address), node, "{address}");
+        }
+    }
 }

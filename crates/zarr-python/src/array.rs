@@ -207,7 +207,7 @@ impl PyArray {
     /// The URL, which may hold a password.
     #[getter]
     fn url(&self) -> &str {
-        &self.place.url
+        self.place.url()
     }
 
     #[getter]

@@ -9,7 +9,6 @@ use zarr_kit::array::store::LockScope;
 use zarr_kit::codec::Options;
 use zarr_kit::join::rearrange::refuse_half_rearranged;
 use zarr_kit::metadata::NodeMetadata;
-use zarr_kit::virtual_join::is_virtual_join;
 use zarr_kit::{Array, ArrayError, Group, Prefix};
 
 use crate::array::PyArray;
@@ -50,8 +49,7 @@ impl PyGroup {
 
     /// The path or URL of the group if it is one of a virtual join.
     pub(crate) fn virtual_join(&self) -> Option<String> {
-        let url = self.place.url_of(self.prefix());
-        is_virtual_join(&self.place.url).then_some(url)
+        self.place.opened()?.is_virtual_join().then(|| self.place.url_of(self.prefix()))
     }
 
     /// The group with the writes of the `with` block. The GIL must be free.
@@ -76,6 +74,25 @@ impl PyGroup {
         let trusted = self.trusted.clone().filter(|_| group.is_consolidated());
         let group = group.with_store(Arc::clone(&self.place.store));
         Self { group, place: self.place.clone(), trusted }
+    }
+
+    /// The node below the group with this document.
+    fn child(&self, path: &str, prefix: &Prefix, node: NodeMetadata) -> Result<PyNode, ArrayError> {
+        let place = &self.place;
+        match node {
+            NodeMetadata::Array(metadata) => {
+                let array = Array::with_metadata(&place.store, prefix, metadata, Options::new())?;
+                Ok(PyNode::Array(PyArray::new(array, place.clone())))
+            }
+            // It trusts the consolidated metadata too.
+            NodeMetadata::Group(_) if self.group.is_consolidated() => {
+                Ok(PyNode::Group(self.with(self.group.group(path)?)))
+            }
+            NodeMetadata::Group(metadata) => {
+                let group = Group::with_metadata(&place.store, prefix, metadata);
+                Ok(PyNode::Group(self.with(group)))
+            }
+        }
     }
 
     /// Opens the group at `prefix`, with the consolidated metadata of one around it if that is
@@ -127,7 +144,7 @@ impl PyGroup {
     /// The URL, which may hold a password.
     #[getter]
     fn url(&self) -> &str {
-        &self.place.url
+        self.place.url()
     }
 
     #[getter]
@@ -193,6 +210,20 @@ impl PyGroup {
         }
     }
 
+    /// The direct children with their names.
+    fn nodes(&self, py: Python<'_>) -> Done<Vec<(String, PyNode)>> {
+        self.place.check_thread()?;
+        let nodes = py.detach(|| {
+            let group = self.reading();
+            let nodes = group.nodes()?.map(|(name, node)| {
+                let node = self.child(&name, &self.prefix().join(&name)?, node?)?;
+                Ok::<_, ArrayError>((name, node))
+            });
+            Ok(nodes.collect::<Result<_, _>>()?)
+        });
+        self.place.named(self.prefix(), nodes)
+    }
+
     fn node(&self, py: Python<'_>, name: &str) -> Done<PyNode> {
         let missing = || PyKeyError::new_err(name.to_owned());
         let path = name.trim_matches('/');
@@ -201,14 +232,7 @@ impl PyGroup {
         }
         let prefix = self.group.prefix().join(path).map_err(|_| missing())?;
         self.place.check_thread()?;
-        let node = py.detach(|| match self.reading().node(path)? {
-            NodeMetadata::Array(metadata) => {
-                let (place, options) = (&self.place.store, Options::new());
-                let array = Array::with_metadata(place, &prefix, metadata, options)?;
-                Ok(PyNode::Array(PyArray::new(array, self.place.clone())))
-            }
-            NodeMetadata::Group(_) => Ok(PyNode::Group(self.with(self.reading().group(path)?))),
-        });
+        let node = py.detach(|| self.child(path, &prefix, self.reading().node(path)?));
         match node {
             Err(ArrayError::NotFound { .. }) => Err(missing().into()),
             node => Ok(node?),

@@ -312,10 +312,11 @@ def test_children_are_read_side_by_side():
     group = zarr_kit.create_group(made)
     for number in range(10):
         group.create_group(f"g{number}")
-    running, most = [0], [0]
+    running, most, keys = [0], [0], []
 
     class Counting(LatencyStore):
         async def get(self, key, *args, **kwargs):
+            keys.append(key)
             running[0] += 1
             most[0] = max(most[0], running[0])
             try:
@@ -326,6 +327,7 @@ def test_children_are_read_side_by_side():
     found = zarr_kit.open_group(Counting(made, get_latency=0.05))
     assert [name for name, _ in found.groups()] == [f"g{number}" for number in range(10)]
     assert most[0] > 3
+    assert sorted(keys) == sorted(["zarr.json", *(f"g{number}/zarr.json" for number in range(10))]), "once each"
 
 
 def test_buffers_of_zarr_python_receive_selections(both):

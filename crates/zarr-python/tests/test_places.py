@@ -403,3 +403,36 @@ def test_xarray_stores_an_archive_at_once(tmp_path, monkeypatch):
     assert "rain/zarr.json" in names(tmp_path / "later.zip")
     later.compute()
     xr.testing.assert_identical(xr.open_dataset(tmp_path / "later.zip", engine="zarr-kit").load(), data)
+
+
+@pytest.mark.parametrize("end", ["/", "//", "/zarr.json"])
+def test_what_completion_in_a_shell_adds_is_ignored(tmp_path, end):
+    group = zarr_kit.create_group(tmp_path / "g.zarr")
+    group.create_array("rain", shape=3, dtype="i1")
+    found = zarr_kit.open(f"{tmp_path}/g.zarr{end}")
+    assert found == group and found["rain"][:].tolist() == [0, 0, 0]
+    for node in (found, pickle.loads(pickle.dumps(found))):
+        assert node.url == f"{tmp_path}/g.zarr"
+        assert repr(node["rain"]).startswith(f"<zarr_kit.Array '{tmp_path}/g.zarr/rain'")
+    assert zarr_kit.open(f"{tmp_path}/g.zarr/rain{end}").shape == (3,)
+
+
+def test_folders_that_were_made_for_nothing_are_removed(tmp_path):
+    held = tmp_path / "held"
+    held.mkdir()
+    where, new = held / "x" / "y.zarr", {"shape": 3, "dtype": "i1"}
+
+    with pytest.raises(FileNotFoundError):
+        zarr_kit.copy(tmp_path / "none", where)
+    source = zarr_kit.create_array(tmp_path / "source", **new)
+    with pytest.raises(ValueError, match="twice"):
+        zarr_kit.copy(source, where, codecs=["twice"])
+    with pytest.raises(OSError, match="NUL"):
+        zarr_kit.create_array(f"{where}/c\x00", **new)
+    with pytest.raises(PermissionError):
+        zarr_kit.create_array(where, **new, storage_options={"read_only": True})
+    assert list(held.iterdir()) == []
+    zarr_kit.create_array(where, **new)
+    with pytest.raises(FileExistsError):
+        zarr_kit.create_array(where, **new)
+    assert zarr_kit.open(where).shape == (3,)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Unpack
 
 import numpy as np
@@ -54,12 +53,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
 
     def _children(self) -> Iterator[tuple[str, Array | Group]]:
         """The direct children with their names; their documents are read side by side."""
-        names = list(self)
-        if len(names) < 2:
-            yield from ((name, self[name]) for name in names)
-            return
-        with ThreadPoolExecutor(min(len(names), 16)) as pool:
-            yield from zip(names, pool.map(self.__getitem__, names), strict=True)
+        return ((name, wrapped(node)) for name, node in self._native.nodes())
 
     def arrays(self) -> Iterator[tuple[str, Array]]:
         """The arrays among the direct children, with their names.

@@ -12,6 +12,7 @@ use zarr_kit::array::store::{KeyError, StoreError};
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::JoinError;
 use zarr_kit::metadata::MetadataError;
+use zarr_kit::place::PlaceError;
 use zarr_kit::virtual_join::VirtualJoinError;
 
 pyo3::create_exception!(
@@ -78,6 +79,20 @@ impl From<ArrayError> for Raised {
 impl From<StoreError> for Raised {
     fn from(error: StoreError) -> Self {
         Self(of_store(&error, error.to_string()))
+    }
+}
+
+impl From<PlaceError> for Raised {
+    fn from(error: PlaceError) -> Self {
+        let text = error.to_string();
+        Self(match error {
+            PlaceError::Store(error) => return error.into(),
+            PlaceError::Array(error) => return error.into(),
+            PlaceError::VirtualJoin(error) => return error.into(),
+            PlaceError::NotFound { .. } => PyFileNotFoundError::new_err(text),
+            PlaceError::Folder { cause, .. } => of_io(&cause, text),
+            _ => PyValueError::new_err(text),
+        })
     }
 }
 
@@ -180,17 +195,21 @@ fn of_join(error: &JoinError, text: String) -> PyErr {
 
 fn of_store(error: &StoreError, text: String) -> PyErr {
     match error {
-        StoreError::Io { cause, .. } => of_python(cause).unwrap_or_else(|| match cause.kind() {
-            io::ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
-            io::ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
-            io::ErrorKind::AlreadyExists => PyFileExistsError::new_err(text),
-            io::ErrorKind::NotADirectory => PyNotADirectoryError::new_err(text),
-            _ => PyOSError::new_err(text),
-        }),
+        StoreError::Io { cause, .. } => of_python(cause).unwrap_or_else(|| of_io(cause, text)),
         StoreError::NoExclusion { .. } => PyOSError::new_err(format!(
             "{text}; storage_options={{\"sole_writer\": True}} says that nobody else writes"
         )),
         StoreError::Key(_) => PyKeyError::new_err(text),
+        _ => PyOSError::new_err(text),
+    }
+}
+
+fn of_io(cause: &io::Error, text: String) -> PyErr {
+    match cause.kind() {
+        io::ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
+        io::ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
+        io::ErrorKind::AlreadyExists => PyFileExistsError::new_err(text),
+        io::ErrorKind::NotADirectory => PyNotADirectoryError::new_err(text),
         _ => PyOSError::new_err(text),
     }
 }

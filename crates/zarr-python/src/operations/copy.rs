@@ -1,12 +1,10 @@
 //! Copies of arrays and hierarchies.
 
-use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zarr_kit::array::store::{Place, Session, StoreOptions};
+use zarr_kit::array::store::Session;
 use zarr_kit::copy::{
     CopyOptions, CopyPlan, CopyProgress, CopySummary, Endpoint, Route, copy_tree, plan_tree,
 };
@@ -40,16 +38,23 @@ pub(crate) struct CopyArguments {
 }
 
 impl CopyArguments {
-    fn options(&self, py: Python<'_>) -> Done<CopyOptions> {
+    /// The place of intermediate chunks, opened.
+    fn between(&self, py: Python<'_>) -> Done<Option<Emptied>> {
+        let Some(state) = self.intermediate.clone() else { return Ok(None) };
+        Ok(Some(Emptied(NodeStore::open(py, state, true)?.0)))
+    }
+
+    fn options(&self, between: Option<&Emptied>) -> CopyOptions {
         let options = CopyOptions::new()
             .memory(self.memory)
             .resume(self.resume)
             .overwrite(self.overwrite)
             .verify(self.verify)
             .allow_loss(self.allow_loss);
-        let Some(state) = self.intermediate.clone() else { return Ok(options) };
-        let (place, _) = NodeStore::open(py, state, true)?;
-        Ok(options.intermediates(Arc::clone(place.store.store())))
+        match between {
+            Some(Emptied(place)) => options.intermediates(Arc::clone(place.store.store())),
+            None => options,
+        }
     }
 
     /// Says of an array that its chunks are read many times.
@@ -60,6 +65,15 @@ impl CopyArguments {
                 let _said = self.note.call1(py, (prefix.as_str(), at.times, why.to_string()));
             });
         }
+    }
+}
+
+/// A place that a copy writes. Folders that were made for it and are empty at the end are removed.
+struct Emptied(NodeStore);
+
+impl Drop for Emptied {
+    fn drop(&mut self) {
+        self.0.abandon();
     }
 }
 
@@ -77,15 +91,16 @@ pub(crate) fn copy(
     arguments: CopyArguments,
     progress: Option<Py<PyAny>>,
 ) -> Done<Did> {
-    let _made = made(&target, &arguments);
-    let options = arguments.options(py)?;
     let (from, source) = source.place(py, false)?;
+    let between = arguments.between(py)?;
+    let options = arguments.options(between.as_ref());
     let (to, target) = target.place(py, true)?;
+    let to = Emptied(to);
     let summary = py.detach(|| {
         Signals::during(|signals| {
             let from = signals.guard_all(&from.reading());
             let progress = Progress::new(progress, signals);
-            to.change(signals, |to| {
+            to.0.change(signals, |to| {
                 Ok::<_, Raised>(copy_tree(
                     Endpoint::in_hierarchy(&from, &source),
                     Endpoint::new(&to, &target),
@@ -101,26 +116,6 @@ pub(crate) fn copy(
     })?;
     let CopySummary { arrays, groups, bytes, skipped, others, without_key, .. } = summary;
     Ok((arrays, groups, bytes, skipped, others, without_key, summary.intermediates))
-}
-
-/// Folders that a copy makes. Those that are still empty at its end are removed.
-struct MadeFolders(Vec<PathBuf>);
-
-impl Drop for MadeFolders {
-    fn drop(&mut self) {
-        self.0.iter().for_each(|folder| drop(fs::remove_dir(folder)));
-    }
-}
-
-/// The folders that opening the target and the intermediate place makes.
-fn made(target: &At<'_>, arguments: &CopyArguments) -> MadeFolders {
-    let target = match target {
-        At::State(state) => Some(state),
-        _ => None,
-    };
-    let states = target.into_iter().chain(&arguments.intermediate);
-    let places = states.filter_map(|(url, ..)| Place::parse(url, &StoreOptions::new()).ok());
-    MadeFolders(places.flat_map(|place| place.missing_folders()).collect())
 }
 
 /// The plan of an array's copy: its path, and the members of the document that `zarr-kit copy
@@ -139,15 +134,16 @@ pub(crate) fn plan_copy(
     target: At<'_>,
     arguments: CopyArguments,
 ) -> Done<Vec<PlannedCopy>> {
-    let _made = made(&target, &arguments);
-    let options = arguments.options(py)?;
     let (from, source) = source.place(py, false)?;
+    let between = arguments.between(py)?;
+    let options = arguments.options(between.as_ref());
     let (to, target) = target.place(py, true)?;
+    let to = Emptied(to);
     let plans = py.detach(|| {
         Signals::during(|signals| {
             let from = signals.guard_all(&from.reading());
             // It is never committed.
-            let session = Session::begin(&to.store)?;
+            let session = Session::begin(&to.0.store)?;
             plan_tree(
                 Endpoint::in_hierarchy(&from, &source),
                 Endpoint::new(session.store(), &target),

@@ -3,17 +3,13 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::Hierarchy;
-use zarr_kit::array::store::{Place, StoreOptions};
 use zarr_kit::check::{
     CheckOptions, CheckProgress, CheckWatch, CheckedPlace, Finding, check_watched, next_step,
 };
 use zarr_kit::metadata::{ChunkGrid, CodecNotation, Endian, FillValue, NotationError};
 use zarr_kit::report::labels::ArrayLabels;
 use zarr_kit::report::readers::Readers;
-use zarr_kit::virtual_join::is_virtual_join;
-use zarr_kit::{
-    Array, ArrayBuilder, ArrayMetadata, Codec, DataType, OPENERS, Prefix, StoreExt as _,
-};
+use zarr_kit::{Array, ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix, StoreExt as _};
 
 use crate::array::PyArray;
 use crate::conversion::error::{Done, Raised};
@@ -86,16 +82,15 @@ pub(crate) fn check(
             let watch = CheckWatch { progress: Some(&told), arrays: None };
             let mut report = |finding| found.push(finding);
             let seen = check_watched(&store, &prefix, &options, &mut report, watch)?;
-            let parsed = Place::parse(&place.url, &StoreOptions::new().openers(OPENERS)).ok();
-            let checked = CheckedPlace {
+            // No command opens a store in memory.
+            let opened = place.opened().filter(|_| !place.is_memory());
+            let checked = opened.map(|opened| CheckedPlace {
                 url: &place.given,
                 path: prefix.as_str(),
-                folder: parsed.as_ref().and_then(Place::folder),
-                is_virtual_join: is_virtual_join(&place.url),
-                is_in_file: parsed.as_ref().is_some_and(Place::is_in_file),
-            };
-            // No command opens a store in memory.
-            let checked = Some(checked).filter(|_| !place.has_no_url());
+                folder: opened.folder(),
+                is_virtual_join: opened.is_virtual_join(),
+                is_in_file: opened.is_in_file(),
+            });
             let mut known = None;
             let found = found.iter().map(|finding| {
                 let next = checked.as_ref().and_then(|checked| next_step(finding, checked));

@@ -21,7 +21,7 @@ use crate::process::progress::Progress;
 use crate::process::signals::Signals;
 use crate::process::writes::Counted;
 use crate::stores::node::At;
-use crate::stores::node_store::{NodeStore, State, absolute, options};
+use crate::stores::node_store::{NodeStore, State, absolute, stores_and_members};
 
 /// An axis by name or number; negative numbers count from the last.
 #[derive(FromPyObject)]
@@ -144,11 +144,11 @@ pub(crate) fn join_virtually(
         let message = "a virtual join is a file: it has a URL and no path";
         return Err(PyValueError::new_err(message).into());
     }
-    let (url, (store, _)) = (absolute(&url)?, options(&settings)?);
+    let (url, (store, _)) = (absolute(&url)?, stores_and_members(&settings)?);
     py.detach(|| {
         Signals::during(|signals| {
             // Secrets are the caller's, never the document's.
-            let members = opened(&members, signals, |place, _| shown_url(&place.url))?;
+            let members = opened(&members, signals, |place, _| shown_url(place.url()))?;
             let missing = if arguments.fill_missing { Missing::Fill } else { Missing::Error };
             let document = match members {
                 NodeMembers::Arrays(members) => {

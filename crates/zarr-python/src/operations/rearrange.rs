@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zarr_kit::Group;
 use zarr_kit::array::store::{UpdatePolicy, shown_url};
 use zarr_kit::join::rearrange::{
     GroupRearrangement, Rearrangement, Span, dimension_length as length_of_dimension,
 };
 use zarr_kit::join::{GroupMember, Member, NodeMember, check_group_insertion, check_insertion};
-use zarr_kit::virtual_join::{AxisOf, OpenOptions, StoredDocument, is_virtual_join};
+use zarr_kit::virtual_join::{AxisOf, StoredDocument};
+use zarr_kit::{Group, Opened};
 
 use crate::array::PyArray;
 use crate::conversion::error::{Done, Raised};
@@ -48,7 +48,7 @@ pub(crate) fn rearrange(
     parts: Vec<PySpan<PyRef<'_, PyArray>>>,
 ) -> Done<PyArray> {
     let array: &PyArray = &array;
-    if is_virtual_join(&array.place.url) {
+    if array.place.opened().is_some_and(Opened::is_virtual_join) {
         return of_members(py, array, axis, parts);
     }
     let named = |array: &PyArray| {
@@ -91,14 +91,12 @@ fn member_name(place: &NodeStore) -> Done<String> {
         let message = "memory: a virtual join cannot lead into memory";
         return Err(PyValueError::new_err(message).into());
     }
-    Ok(shown_url(&place.url))
+    Ok(shown_url(place.url()))
 }
 
 /// Opens the document of a virtual join.
 fn document(place: &NodeStore, url: &str) -> Done<StoredDocument> {
-    let (store, members) = options(&place.settings)?;
-    let options = OpenOptions::new().store(store).allowed_members(members);
-    Ok(StoredDocument::open(url, &options)?)
+    Ok(StoredDocument::open(url, &options(&place.settings)?.of_joins())?)
 }
 
 /// Rearranges the members of a virtual join in its document.

@@ -4,12 +4,11 @@ use std::fs;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use zarr_kit::array::store::{Place, StoreOptions};
 use zarr_kit::array::{create_parents, delete_node, open_node};
 use zarr_kit::copy::create_over;
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{
-    Array, ArrayError, ArrayMetadata, Group, GroupMetadata, MemoryStore, Prefix, Store,
+    Array, ArrayError, ArrayMetadata, Group, GroupMetadata, MemoryStore, Opened, Prefix, Store,
 };
 
 use crate::array::PyArray;
@@ -127,8 +126,7 @@ pub(crate) fn delete(py: Python<'_>, node: At<'_>) -> Done<()> {
         })
     };
     place.named(&prefix, py.detach(|| Signals::during(delete)))?;
-    let parsed = Place::parse(&place.url, &StoreOptions::new()).ok();
-    if let Some(folder) = parsed.as_ref().and_then(Place::folder).filter(|_| prefix.is_root()) {
+    if let Some(folder) = place.opened().and_then(Opened::folder).filter(|_| prefix.is_root()) {
         // It stays if other files are in it.
         drop(fs::remove_dir(folder));
     }

@@ -32,8 +32,9 @@ impl At<'_> {
             }
             At::State(state) => NodeStore::open(py, state, create)?,
         };
-        if create {
-            place.check_writable()?;
+        if create && let Err(refused) = place.check_writable() {
+            place.abandon();
+            return Err(refused.into());
         }
         Ok((place, prefix))
     }

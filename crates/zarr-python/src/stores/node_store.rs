@@ -9,13 +9,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::node::DOCUMENTS;
 use zarr_kit::array::store::{
-    Durability, Operation, Place, PlaceKind, Service, StoreError, StoreOptions, Waiting,
-    place_below, place_beside, scheme, shown_url,
+    Durability, Operation, StoreError, StoreOptions, Waiting, place_below, scheme, shown_url,
 };
-use zarr_kit::array::{Changes, Hierarchy, UnlistedStore, other_names};
+use zarr_kit::array::{Changes, Hierarchy, other_names};
 use zarr_kit::metadata::Printable;
-use zarr_kit::virtual_join::{self, AllowedMembers, OpenOptions};
-use zarr_kit::{Array, OPENERS, Prefix, Store};
+use zarr_kit::place::PlaceOptions;
+use zarr_kit::virtual_join::AllowedMembers;
+use zarr_kit::{Array, OPENERS, Opened, Prefix, Store};
 
 use crate::conversion::error::Done;
 use crate::process::signals::Signals;
@@ -62,17 +62,23 @@ pub(crate) type Settings = BTreeMap<String, Setting>;
 /// it again.
 #[derive(Clone)]
 pub(crate) struct NodeStore {
-    /// As it was given.
+    /// The path or URL as it was given.
     pub(crate) given: String,
-    /// The same, where a local path does not depend on the current folder.
-    pub(crate) url: String,
     pub(crate) settings: Settings,
     pub(crate) handling: Handling,
     /// As it was committed last.
     pub(crate) store: Hierarchy,
     pub(crate) block: Arc<Block>,
-    /// The store of Python behind it, if it is one.
-    pub(crate) python: Option<Arc<PyStore>>,
+    pub(crate) source: Source,
+}
+
+/// What a store is.
+#[derive(Clone)]
+pub(crate) enum Source {
+    /// What is at a path or URL. A local path does not depend on the current folder.
+    Place(Arc<Opened>),
+    /// A store of Python.
+    Python(Arc<PyStore>),
 }
 
 /// How elements are read and written.
@@ -100,36 +106,62 @@ impl NodeStore {
     pub(crate) fn open(py: Python<'_>, state: State, create: bool) -> Done<(Self, Prefix)> {
         let (given, path, settings, count, stores_empty) = state;
         let handling = Handling { threads: threads(count)?, stores_empty };
-        let (store, members) = options(&settings)?;
-        let block = Arc::default();
-        if PyStore::is_named(&given) {
+        let options = options(&settings)?;
+        let (source, store, given) = if PyStore::is_named(&given) {
             let python = Arc::new(PyStore::open(py, &given)?);
             python.check()?;
             let store: Arc<dyn Store> = Arc::clone(&python) as _;
-            let (url, python) = (given.clone(), Some(python));
-            let store = written_alone(store.into(), &settings)?;
-            let place = Self { given, url, settings, handling, store, block, python };
-            return Ok((place, prefix(&path)?));
-        }
-        let (prefix, url) = (prefix(&path)?, absolute(&given)?);
-        let options = OpenOptions::new().store(store.create(create)).allowed_members(members);
-        let store = py.detach(|| virtual_join::open_store(&url, &options))?;
-        let store = written_alone(store, &settings)?;
-        let store = match Service::of(&url) {
-            // Most servers do not list: nodes then come from the consolidated metadata.
-            Some(Service::Http) => {
-                let unlisted = UnlistedStore::new(Arc::clone(&store), || ());
-                store.with_store(Arc::new(unlisted))
-            }
-            _ => store,
+            (Source::Python(python), store.into(), given)
+        } else {
+            let url = absolute(&given)?;
+            let opened = py.detach(|| match create {
+                true => Opened::create(&url, &options),
+                false => Opened::open(&url, &options),
+            })?;
+            // Without the slash or the document's name at its end.
+            let given = match url.strip_prefix(opened.address()).map(|it| it.trim_end_matches('/'))
+            {
+                None | Some("") => given.trim_end_matches('/'),
+                Some(end) => given.trim_end_matches('/').strip_suffix(end).unwrap_or_default(),
+            };
+            let given = if given.is_empty() { opened.address() } else { given }.to_owned();
+            let hierarchy = opened.hierarchy().clone();
+            (Source::Place(Arc::new(opened)), hierarchy, given)
         };
-        let python = None;
-        Ok((Self { given, url, settings, handling, store, block, python }, prefix))
+        let prefix = prefix(&path)?;
+        let store = written_alone(store, &settings)?;
+        Ok((Self { given, settings, handling, store, block: Arc::default(), source }, prefix))
+    }
+
+    /// The store of Python behind it, if it is one.
+    fn python(&self) -> Option<&PyStore> {
+        match &self.source {
+            Source::Python(python) => Some(python),
+            Source::Place(_) => None,
+        }
+    }
+
+    /// What is at its path or URL, if it has one.
+    pub(crate) fn opened(&self) -> Option<&Opened> {
+        match &self.source {
+            Source::Place(opened) => Some(opened),
+            Source::Python(_) => None,
+        }
+    }
+
+    /// The path or URL of its root. It may hold a password.
+    pub(crate) fn url(&self) -> &str {
+        self.opened().map_or(&self.given, Opened::address)
+    }
+
+    /// Removes the folders that were made for it, if they are empty.
+    pub(crate) fn abandon(&self) {
+        self.opened().into_iter().for_each(Opened::abandon);
     }
 
     /// Refuses a thread that would wait for the event loop that it runs.
     pub(crate) fn check_thread(&self) -> Result<(), StoreError> {
-        self.python.as_ref().map_or(Ok(()), |python| python.check())
+        self.python().map_or(Ok(()), PyStore::check)
     }
 
     /// The store for reads: in a `with` block, with the writes of the block.
@@ -139,8 +171,21 @@ impl NodeStore {
     }
 
     /// Changes the store, in the session of the `with` block or else in a separate session: if it
-    /// fails, none of its writes takes effect. The GIL must be free.
+    /// fails, none of its writes takes effect, and folders that were made for it are removed. The GIL
+    /// must be free.
     pub(crate) fn change<T, E: From<StoreError>>(
+        &self,
+        signals: &Arc<Signals>,
+        work: impl FnOnce(Arc<dyn Store>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let changed = self.changed(signals, work);
+        if changed.is_err() {
+            self.abandon();
+        }
+        changed
+    }
+
+    fn changed<T, E: From<StoreError>>(
         &self,
         signals: &Arc<Signals>,
         work: impl FnOnce(Arc<dyn Store>) -> Result<T, E>,
@@ -209,18 +254,16 @@ impl NodeStore {
 
     /// The URL without secrets.
     pub(crate) fn shown(&self) -> String {
-        self.python.as_ref().map_or_else(|| shown_url(&self.given), |it| it.shown().to_owned())
+        self.python().map_or_else(|| shown_url(&self.given), |it| it.shown().to_owned())
     }
 
     /// The store, told apart from all others of this process. It may hold a password.
     pub(crate) fn identity(&self) -> String {
-        if let Some(python) = &self.python {
-            return python.identity().to_owned();
-        }
-        match self.is_memory() {
+        match self.python() {
+            Some(python) => python.identity().to_owned(),
             // While one exists, no other is at its address.
-            true => format!("memory:{:p}", Arc::as_ptr(self.store.store())),
-            false => self.url.clone(),
+            None if self.is_memory() => format!("memory:{:p}", Arc::as_ptr(self.store.store())),
+            None => self.url().to_owned(),
         }
     }
 
@@ -234,12 +277,10 @@ impl NodeStore {
 
     /// Whether the store knows the size of an object without a request.
     pub(crate) fn is_quick(&self) -> bool {
-        if let Some(python) = &self.python {
-            return python.is_quick();
+        match &self.source {
+            Source::Python(python) => python.is_quick(),
+            Source::Place(opened) => opened.is_quick(),
         }
-        let place = Place::parse(&self.url, &StoreOptions::new());
-        let is_remote = place.is_ok_and(|place| *place.kind() == PlaceKind::Remote);
-        !is_remote && !virtual_join::is_virtual_join(&self.url)
     }
 
     /// Whether the other place is in the same store.
@@ -257,7 +298,7 @@ impl NodeStore {
 
     /// The URL of a node. It may hold a password.
     pub(crate) fn url_of(&self, prefix: &Prefix) -> String {
-        below(self.url.clone(), prefix)
+        below(self.url().to_owned(), prefix)
     }
 
     /// The array with this name in the group of the one at `prefix`, which may be outside of the store.
@@ -265,10 +306,7 @@ impl NodeStore {
         if let Some(parent) = prefix.parent() {
             return Array::open(store.clone(), &parent.join(name).ok()?).ok();
         }
-        let url = place_beside(&self.url, name).filter(|_| !self.has_no_url())?;
-        let (store, members) = options(&self.settings).ok()?;
-        let options = OpenOptions::new().store(store).allowed_members(members);
-        Array::open(virtual_join::open_store(&url, &options).ok()?, &Prefix::root()).ok()
+        self.opened()?.neighbour(name)
     }
 
     /// The result, with an error that names the node.
@@ -278,13 +316,8 @@ impl NodeStore {
         })
     }
 
-    /// Whether no command can open it: a store in memory, or of Python.
-    pub(crate) fn has_no_url(&self) -> bool {
-        self.python.is_some() || self.is_memory()
-    }
-
     pub(crate) fn is_memory(&self) -> bool {
-        scheme(&self.url).as_deref() == Some("memory")
+        scheme(self.url()).as_deref() == Some("memory")
     }
 
     /// The data that another process needs to open the node at this path.
@@ -301,13 +334,19 @@ impl NodeStore {
             ));
         }
         let Handling { threads, stores_empty } = self.handling;
-        let (url, path) = (self.url.clone(), path.as_str().to_owned());
+        let (url, path) = (self.url().to_owned(), path.as_str().to_owned());
         Ok((url, path, self.settings.clone(), threads.map(NonZeroUsize::get), stores_empty))
     }
 }
 
 /// The options that settings stand for.
-pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, AllowedMembers)> {
+pub(crate) fn options(settings: &Settings) -> PyResult<PlaceOptions> {
+    let (store, members) = stores_and_members(settings)?;
+    Ok(PlaceOptions::new().store(store).allowed_members(members))
+}
+
+/// The options of stores, and which members virtual joins may name, that settings stand for.
+pub(crate) fn stores_and_members(settings: &Settings) -> PyResult<(StoreOptions, AllowedMembers)> {
     let mut options = StoreOptions::new().openers(OPENERS).on_wait(note_lock);
     let mut members = AllowedMembers::Below;
     for (name, value) in settings {
