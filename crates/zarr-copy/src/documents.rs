@@ -8,7 +8,8 @@ use zarr_store::{Key, Prefix, PutOutcome, StoreExt as _};
 use crate::error::TransferError;
 use crate::marker::{Marker, Step, TargetState};
 
-/// Documents that are put under one lock of the marker. Each is locked, too, which takes an open file.
+/// Documents that are put under one lock of the marker. Each is locked, too, which takes an open file
+/// where the file system has no hard links.
 const DOCUMENTS: usize = 64;
 
 /// A document that the target gets when all objects are there.

@@ -122,9 +122,7 @@ fn locks_that_are_refused_leave_nothing() {
     }
 }
 
-/// A change of a group holds the lock file of each of its arrays; the command raises the limit that it
-/// was started with.
-#[cfg(target_os = "linux")]
+/// No command opens more files for a group of many arrays.
 #[test]
 fn a_group_may_have_more_arrays_than_open_files() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -135,20 +133,31 @@ fn a_group_may_have_more_arrays_than_open_files() {
         "codecs": [{"name": "bytes"}], "dimension_names": ["t"]}"#;
     for group in ["g", "h"] {
         file(at, &format!("{group}/zarr.json"), r#"{"zarr_format": 3, "node_type": "group"}"#);
-        for number in 0..60 {
+        for number in 0..120 {
             file(at, &format!("{group}/a{number}/zarr.json"), array);
             file(at, &format!("{group}/a{number}/c/0"), [1, 2]);
         }
     }
     for command in [
-        &["rearrange", "g", "--axis", "t", "--order", "2:4,0:2"][..],
+        &["consolidate", "g"][..],
+        &["rearrange", "g", "--axis", "t", "--order", "2:4,0:2"],
         &["append", "g", "h", "--axis", "t"],
+        &["copy", "g", "c"],
+        &["copy", "g", "c", "--overwrite"],
+        &["copy", "g", "c.zip"],
+        &["join", "g", "h", "--along", "t", "-o", "j"],
+        &["join", "g", "h", "--along", "t", "--virtual", "-o", "v.zjoin"],
+        &["copy", "v.zjoin", "d"],
+        &["check", "--repair", "g", "--data"],
+        &["diff", "j", "d"],
+        &["rearrange", "j", "--axis", "t", "--remove", "0:2"],
+        &["delete", "c", "--yes"],
     ] {
-        let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", "ulimit -Sn 48 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_zarr-kit")]);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "ulimit -n 48 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_zarr-kit")]);
         let output = shell.args(command).current_dir(at).output().expect("runs");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{command:?}: {said}");
     }
-    assert_eq!(std::fs::read(at.join("g/a59/c/1")).expect("moved"), [1, 2]);
+    assert_eq!(fs::read(at.join("g/a119/c/1")).expect("moved"), [1, 2]);
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::lock_file::{has_no_locks, is_at, locked, open_or_create};
+use super::lock_file::{has_no_locks, has_other_names, is_at, locked, open_or_create};
 use super::write::{ATTEMPTS, make_folder};
 use super::{LocalStore, direct, leftovers, names};
 use crate::locks::interruption::{PAUSE, given_up, is_interrupted};
@@ -25,15 +25,19 @@ pub(super) static HELD: LazyLock<Arc<LockTable<PathBuf>>> =
 /// First among the threads of this process, then among processes. So at most one thread per process
 /// waits in the system, and threads exclude each other even without file locks.
 pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreError> {
-    lock_at(store, key, path_of(store, key)?)
+    lock_at(store, key, path_of(store, key)?, &mut None)
 }
 
 /// As [`lock`], in the order of the lock files. Links may lead from several keys to the same one.
+///
+/// The files are names of one file where the file system has hard links: then one open file locks
+/// all of them.
 pub(super) fn lock_all(store: &LocalStore, keys: &[Key]) -> Result<LockGuard, StoreError> {
     let paths: Result<BTreeMap<_, _>, StoreError> =
         keys.iter().map(|key| Ok((path_of(store, key)?, key))).collect();
+    let mut held = None;
     let guards: Result<_, _> =
-        paths?.into_iter().map(|(path, key)| lock_at(store, key, path)).collect();
+        paths?.into_iter().map(|(path, key)| lock_at(store, key, path, &mut held)).collect();
     Ok(LockGuard::all(guards?))
 }
 
@@ -41,14 +45,22 @@ fn path_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
     Ok(folder_of(store, key)?.join(names::lock(key.name())))
 }
 
-fn lock_at(store: &LocalStore, key: &Key, path: PathBuf) -> Result<LockGuard, StoreError> {
+/// Locks the file at `path`, by another name of the file `last`, which the caller has locked before,
+/// if it can. Then `last` is the file at `path`.
+fn lock_at(
+    store: &LocalStore,
+    key: &Key,
+    path: PathBuf,
+    last: &mut Option<Arc<LockedFile>>,
+) -> Result<LockGuard, StoreError> {
     let held = HELD.lock(path.clone()).map_err(|cause| cause.of(key))?;
-    let Some((file, abandoned)) = lock_file(store, key, &path)? else {
+    let Some((file, abandoned)) = lock_file(store, key, &path, last.as_ref())? else {
         return Ok(LockGuard::new(LockScope::Process, held));
     };
     if abandoned && let Some(folder) = path.parent() {
         leftovers::sweep(folder);
     }
+    *last = Some(Arc::clone(&file));
     // Fields are dropped in order: the file's lock is released first.
     Ok(LockGuard::new(LockScope::AllProcesses, (LockFile { file, path }, held)))
 }
@@ -78,7 +90,7 @@ fn folder_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
 
 /// Opens and locks the file at `path`, and checks that it is still the file at this path. Its
 /// previous holder may have removed it while this call waited, and another process may have created
-/// a new one.
+/// a new one. Or makes the path another name of `last`, a file that is locked.
 ///
 /// Also returns whether a dead holder left it: a living one removes it before releasing it. `None` if
 /// the file system has no locks.
@@ -86,9 +98,16 @@ fn lock_file(
     store: &LocalStore,
     key: &Key,
     path: &Path,
-) -> Result<Option<(File, bool)>, StoreError> {
+    last: Option<&Arc<LockedFile>>,
+) -> Result<Option<(Arc<LockedFile>, bool)>, StoreError> {
     let fail = |error| StoreError::io(Operation::Lock, key, error);
+    let mut left = None;
     for _ in 0..ATTEMPTS {
+        if let Some(last) = last
+            && last.also_at(path)
+        {
+            return Ok(Some((Arc::clone(last), left.is_some())));
+        }
         let (file, found) = match open_or_create(path) {
             Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -109,9 +128,21 @@ fn lock_file(
         }
         let is_there = !crate::step!("lock file: comparison after the wait")
             || is_at(&file, path).map_err(fail)?;
-        if is_there {
-            return Ok(Some((file, found && cfg!(unix))));
+        if !is_there {
+            continue;
         }
+        let file = LockedFile { file, path: path.to_owned() };
+        let is_left = found && cfg!(unix);
+        // It gives way to the file that is locked already. And whoever locked it by its other names
+        // would lock this one too, and might wait for a lock that this caller holds.
+        let gives_way = is_left
+            && (last.is_some() || has_other_names(&file.file).map_err(fail)?)
+            && fs::remove_file(path).is_ok();
+        if !gives_way {
+            return Ok(Some((Arc::new(file), is_left || left.is_some())));
+        }
+        // Released when there is another: who waits for it does not come between.
+        left = Some(file);
     }
     let message = format!("its lock file was removed by others in each of {ATTEMPTS} attempts");
     Err(fail(io::Error::new(io::ErrorKind::ResourceBusy, message)))
@@ -123,8 +154,8 @@ fn explained(error: io::Error) -> io::Error {
     const TOO_MANY: i32 = 24;
     match error.raw_os_error() {
         Some(TOO_MANY) if cfg!(unix) => io::Error::other(
-            "too many open files: a change of several nodes holds the lock file of each; raise the \
-             limit of open files (ulimit -n)",
+            "too many open files; where the file system has no hard links, a change of several \
+             nodes holds the lock file of each; raise the limit of open files (ulimit -n)",
         ),
         _ => error,
     }
@@ -139,7 +170,7 @@ pub(super) struct How {
     waiting: fn(&File) -> io::Result<()>,
 }
 
-const ALONE: How = How { at_once: File::try_lock, waiting: File::lock };
+pub(super) const ALONE: How = How { at_once: File::try_lock, waiting: File::lock };
 
 pub(super) const SHARED: How = How { at_once: File::try_lock_shared, waiting: File::lock_shared };
 
@@ -198,10 +229,43 @@ pub(super) fn wait_for(
     }
 }
 
-/// A locked file; removed and released when dropped.
+/// An open file that is locked, by all its names; released when dropped.
+#[derive(Debug)]
+struct LockedFile {
+    file: File,
+    /// Its first name.
+    path: PathBuf,
+}
+
+impl LockedFile {
+    /// Makes `path` another name of the file, unless there is a file or the file system cannot.
+    fn also_at(&self, path: &Path) -> bool {
+        // Elsewhere lock files stay, and would have one lock for ever.
+        if !cfg!(unix) || fs::hard_link(&self.path, path).is_err() {
+            return false;
+        }
+        // The first name may lead to a file of others, if this one was removed by hand.
+        let is_own = !crate::step!("lock file: comparison of another name")
+            || is_at(&self.file, path).is_ok_and(|is_at| is_at);
+        if !is_own {
+            let _stays = fs::remove_file(path);
+        }
+        is_own
+    }
+}
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // A process that was forked meanwhile has the file open too. Closing it here would not release
+        // the lock until that process ends.
+        let _ = self.file.unlock();
+    }
+}
+
+/// A name of a locked file; removed, and released with its last name, when dropped.
 #[derive(Debug)]
 struct LockFile {
-    file: File,
+    file: Arc<LockedFile>,
     path: PathBuf,
 }
 
@@ -213,13 +277,10 @@ impl Drop for LockFile {
         // Another file at the path is the lock of others: this one's was removed by hand, or by a host
         // that does not see locks. Without it a third writer would not wait for them.
         let is_own = !crate::step!("lock file: comparison before its removal")
-            || is_at(&self.file, &self.path).is_ok_and(|is_at| is_at);
+            || is_at(&self.file.file, &self.path).is_ok_and(|is_at| is_at);
         if cfg!(unix) && is_own {
             let _ = fs::remove_file(&self.path);
         }
-        // A process that was forked meanwhile has the file open too. Closing it here would not release
-        // the lock until that process ends.
-        let _ = self.file.unlock();
     }
 }
 
@@ -234,13 +295,26 @@ mod tests {
         let path = folder.path().join("lock");
         let key = Key::new("x").expect("a key");
         let store = LocalStore::open(folder.path()).expect("opens");
-        let (file, _) = lock_file(&store, &key, &path).expect("locks").expect("has locks");
+        let (file, _) = lock_file(&store, &key, &path, None).expect("locks").expect("has locks");
         // As a fork copies it.
-        let copy = file.try_clone().expect("copies");
+        let copy = file.file.try_clone().expect("copies");
         let waiting = File::open(&path).expect("opens");
         drop(LockFile { file, path });
         waiting.try_lock().expect("is free");
         drop(copy);
+    }
+
+    #[test]
+    fn a_file_of_others_gets_no_other_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [path, other] = ["a", "b"].map(|name| folder.path().join(name));
+        let file = LockedFile { file: File::create(&path).expect("creates"), path: path.clone() };
+        assert!(file.also_at(&other));
+        fs::remove_file(&other).expect("removes");
+        // Removed by hand while it is locked, and made anew by another process.
+        fs::remove_file(&path).expect("removes");
+        let _others = File::create(&path).expect("creates");
+        assert!(!file.also_at(&other) && !other.exists());
     }
 
     /// Another open file stands for that of another process: their locks exclude each other, too.

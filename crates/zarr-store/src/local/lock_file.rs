@@ -92,6 +92,19 @@ pub(super) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Whether a file has several names, as one by which a process locks several objects has. If that
+/// process is dead, each name would lock all of them.
+#[cfg(unix)]
+pub(super) fn has_other_names(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    Ok(crate::step!("lock file: look for other names") && file.metadata()?.nlink() > 1)
+}
+
+#[cfg(not(unix))]
+pub(super) fn has_other_names(_: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::lock::{HELD, SHARED, wait_for};
-use super::lock_file::{has_no_locks, is_at, locked, open_or_create};
+use super::lock::{ALONE, HELD, SHARED, wait_for};
+use super::lock_file::{has_no_locks, has_other_names, is_at, locked, open_or_create};
 use super::write::ATTEMPTS;
 use super::{LocalStore, names};
 use crate::{Key, LockGuard, LockScope, Operation, StoreError};
@@ -65,8 +65,19 @@ fn lock_file(store: &LocalStore, key: &Key, path: &Path) -> io::Result<Locked> {
             }
             return Ok(Locked::NoLocks);
         }
-        if is_at(&file, path)? {
+        let is_there =
+            !crate::step!("shared lock: comparison after the wait") || is_at(&file, path)?;
+        if is_there && !(found && has_other_names(&file)?) {
             return Ok(Locked::Yes(file));
+        }
+        file.unlock()?;
+        if is_there {
+            // Dead holders of several locks left it: who has it alone removes it.
+            wait_for(store, key, path, &file, &ALONE)?;
+            if is_at(&file, path)? {
+                fs::remove_file(path)?;
+            }
+            file.unlock()?;
         }
     }
     let message = format!("its lock file was removed by others in each of {ATTEMPTS} attempts");
