@@ -55,6 +55,7 @@ rules! {
     FILL_ONLY "fill-only-chunk" Note "a stored chunk with nothing but the fill value";
     BITS "not-canonical" Warning "unused bits are set";
     MEMBER "unusable-member" Error "a member of a virtual join must be present and unchanged";
+    NO_CHECKSUM "no-checksum" Note "changed bytes of an array's chunks are not found";
     UNFINISHED "unfinished-copy" Warning "a copy to this array or group was interrupted";
     REARRANGING "unfinished-rearrangement" Warning "moving chunks along an axis of this array was \
         interrupted";
@@ -117,23 +118,33 @@ pub fn rules() -> impl Iterator<Item = Rule> {
     Rule::ALL.iter().chain(OF_OBJECTS).copied()
 }
 
-/// The explanation of a rule, by its id: the rule's severity, its meaning, its causes, and the
-/// remedy. Markdown, without a heading; `None` if no rule has the id.
+/// The explanation of a rule, by its id: the rule's severity, its meaning, the cause and the repair,
+/// which may be those of similar rules. Markdown, without a heading; `None` if no rule has the id.
 ///
 /// # Examples
 /// ```
 /// let text = zarr_check::explanation("stray-object").expect("a rule");
-/// assert!(text.starts_with("Warning. "));
+/// assert!(text.starts_with("Warning. ") && text.contains("\nCause: ") && text.contains("\nRepair: "));
 /// ```
 #[must_use]
-pub fn explanation(id: &str) -> Option<&'static str> {
+pub fn explanation(id: &str) -> Option<String> {
     /// The page with an entry for each rule.
     const PAGE: &str = include_str!("../findings.md");
     let id = rules().find(|rule| rule.id() == id)?.id();
-    let entries = PAGE.split("\n## ").skip(1);
-    let mut entries = entries.filter_map(|entry| entry.split_once("\n\n"));
-    let (_, entry) = entries.find(|(name, _)| *name == id)?;
-    Some(entry.split("\n# ").next().unwrap_or(entry).trim())
+    let (before, entry) = PAGE.split_once(&format!("\n## {id}\n\n"))?;
+    let mut text = entry.split("\n#").next().unwrap_or(entry).trim().to_owned();
+    let (_, section) = before.rsplit_once("\n# ")?;
+    let of_section = section.split("\n## ").next().unwrap_or_default();
+    for kind in ["Cause: ", "Repair: "] {
+        let is_of_kind = |line: &&str| line.starts_with(kind);
+        if !text.lines().any(|line| is_of_kind(&line)) {
+            for line in of_section.lines().filter(is_of_kind) {
+                text.push('\n');
+                text.push_str(line);
+            }
+        }
+    }
+    Some(text)
 }
 
 /// The rule that a document breaks.

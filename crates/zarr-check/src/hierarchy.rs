@@ -14,8 +14,8 @@ use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 use zarr_store::{Key, Prefix, StoreExt as _, path_below};
 
 use crate::finding::{
-    CONSOLIDATED, FILL, Finding, Severity, UNFINISHED, UNKNOWN_CODEC, UNSUPPORTED, foreign,
-    is_of_one_object, rule_of_document, rule_of_grid, unexamined, unreadable,
+    CONSOLIDATED, FILL, Finding, NO_CHECKSUM, Severity, UNFINISHED, UNKNOWN_CODEC, UNSUPPORTED,
+    foreign, is_of_one_object, rule_of_document, rule_of_grid, unexamined, unreadable,
 };
 use crate::options::CheckOptions;
 use crate::summary::{CheckWatch, Summary};
@@ -57,6 +57,8 @@ pub(crate) struct Walk<'a> {
     consolidated: Vec<(Prefix, HashSet<String>)>,
     /// Prefetched nodes.
     pub(crate) looked: HashMap<Prefix, Ahead>,
+    /// The arrays without a checksum.
+    bare: u64,
 }
 
 impl<'a> Walk<'a> {
@@ -67,7 +69,7 @@ impl<'a> Walk<'a> {
         watch: CheckWatch<'a>,
     ) -> Self {
         let (summary, consolidated, looked) = (Summary::default(), Vec::new(), HashMap::new());
-        Self { store, options, report, watch, summary, consolidated, looked }
+        Self { store, options, report, watch, summary, consolidated, looked, bare: 0 }
     }
 
     /// Reports a finding in documents and keys; of several parts, only the first does.
@@ -111,6 +113,7 @@ impl<'a> Walk<'a> {
             Err(error) if is_of_one_object(&error) => {}
             Err(error) => return Err(error.into()),
         }
+        self.found_bare();
         if !self.options.is_first_part() {
             (self.summary.groups, self.summary.arrays) = (0, 0);
         }
@@ -163,8 +166,30 @@ impl<'a> Walk<'a> {
         self.array(prefix, key, array)
     }
 
+    /// Counts an array if changed bytes of its chunks cannot be found.
+    pub(crate) fn count_bare(&mut self, array: &ArrayMetadata) {
+        if !array.has_checksum() && !self.store.capabilities().checksums {
+            self.bare = self.bare.saturating_add(1);
+        }
+    }
+
+    /// Reports the arrays without a checksum, in one note, if chunks were decoded.
+    fn found_bare(&mut self) {
+        let message = match (self.bare, self.summary.arrays) {
+            (0, _) => return,
+            (1, 1) => "the array has no checksum".to_owned(),
+            (1, arrays) => format!("1 of {arrays} arrays has no checksum"),
+            (bare, arrays) => format!("{bare} of {arrays} arrays have no checksum"),
+        };
+        if self.options.data {
+            let message = format!("{message}: changed bytes are not found");
+            self.found(Finding::new(NO_CHECKSUM, message));
+        }
+    }
+
     /// Tells of the document of an array.
     pub(crate) fn tell(&mut self, array: &ArrayMetadata) {
+        self.count_bare(array);
         if let Some(tell) = &mut self.watch.arrays {
             tell(array);
         }

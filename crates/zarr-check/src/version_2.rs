@@ -34,6 +34,7 @@ impl Walk<'_> {
             }
             NodeMetadata::Array(array) => {
                 self.summary.arrays = self.summary.arrays.saturating_add(1);
+                self.count_bare(&array);
                 self.findings_of_attributes(prefix, array.findings())?;
                 self.array(prefix, &prefix.key(version_2::ARRAY)?, array)
             }

@@ -124,6 +124,7 @@ impl Store for ZipStore {
             .conditional_put(is_written)
             .vectored_put(is_written)
             .requests_in_flight(requests)
+            .checksums(true)
     }
 
     fn linking(&self) -> Option<&dyn Linking> {

@@ -31,6 +31,10 @@ fn every_rule_is_in_the_documentation() {
         let entry = entry.unwrap_or_else(|| panic!("docs/check.md lacks {section:?}"));
         let entry = entry.split("\n#").next().unwrap_or_default();
         let says = entry.contains("\n*Spec*: ");
+        let explained = zarr_check::explanation(rule.id()).expect("an explanation");
+        for line in ["\nCause: ", "\nRepair: "] {
+            assert_eq!(explained.matches(line).count(), 1, "{}: {line:?}:\n{explained}", rule.id());
+        }
         let broken = rule.severity() == Severity::Error && !LIMITS.contains(&rule.id());
         assert_eq!(says, broken, "{}: *Spec* is for errors that are not limits", rule.id());
     }

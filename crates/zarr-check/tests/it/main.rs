@@ -13,6 +13,8 @@ mod check_parts;
 mod check_shards;
 mod check_text;
 #[cfg(test)]
+mod checksums;
+#[cfg(test)]
 mod documentation;
 #[cfg(test)]
 mod far;

@@ -145,7 +145,8 @@ fn codecs_in_the_short_form_and_presets() {
         let document: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         document["codecs"].to_string()
     };
-    let long = r#"[{"name": "packbits"}, {"name": "zstd", "configuration": {"level": 3}}]"#;
+    let long = r#"[{"name": "packbits"}, {"name": "zstd", "configuration":
+        {"level": 3, "checksum": true}}]"#;
     let mask = create("mask", &["--dtype", "bool", "--codecs", "packbits,zstd"]);
     assert_eq!(mask, create("long", &["--dtype", "bool", "--codecs", long]));
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Lists of codecs: from and to JSON, and the rules that need no chunk.
 
 use super::configuration::{Context, Input};
-use super::{Codec, CodecKind, Endian};
+use super::{Codec, CodecKind, Endian, LzmaCheck, LzmaFormat};
 use crate::data_type::DataType;
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
@@ -61,6 +61,38 @@ pub(crate) fn element_order(codecs: &[Codec]) -> Option<Endian> {
         Codec::ShardingIndexed(sharding) => element_order(&sharding.codecs),
         Codec::ZarrsOptional(optional) => element_order(&optional.data_codecs),
         _ => None,
+    })
+}
+
+/// Whether a chain stores a checksum of all bytes that it writes, or of all that it reads: its own
+/// codec, or the format of a compressor, which writes one. An unknown codec may.
+///
+/// A shard needs one in each inner chunk and one in its index, or one around the shard.
+pub(crate) fn has_checksum(codecs: &[Codec]) -> bool {
+    codecs.iter().any(|codec| match codec {
+        Codec::Crc32c
+        | Codec::Gzip(_)
+        | Codec::NumcodecsZlib(_)
+        | Codec::NumcodecsGzip(_)
+        | Codec::NumcodecsBz2(_)
+        | Codec::NumcodecsCrc32(_)
+        | Codec::NumcodecsCrc32c(_)
+        | Codec::NumcodecsAdler32(_)
+        | Codec::NumcodecsFletcher32
+        | Codec::NumcodecsJenkinsLookup3(_)
+        | Codec::Unknown(_) => true,
+        Codec::Zstd(zstd) => zstd.checksum,
+        Codec::NumcodecsZstd(zstd) => zstd.checksum,
+        Codec::NumcodecsLzma(lzma) => {
+            lzma.format == LzmaFormat::Xz && lzma.check != Some(LzmaCheck::None)
+        }
+        Codec::ShardingIndexed(sharding) => {
+            has_checksum(&sharding.codecs) && has_checksum(&sharding.index_codecs)
+        }
+        Codec::ZarrsOptional(optional) => {
+            has_checksum(&optional.mask_codecs) && has_checksum(&optional.data_codecs)
+        }
+        _ => false,
     })
 }
 

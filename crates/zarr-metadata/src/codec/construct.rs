@@ -50,7 +50,7 @@ impl Codec {
         Codec::Gzip(Gzip::new(level))
     }
 
-    /// `zstd` at a level from -131072 to 22, without checksums in its frames.
+    /// `zstd` at a level from -131072 to 22, with a checksum in each frame.
     #[must_use]
     pub fn zstd(level: i32) -> Self {
         Codec::Zstd(Zstd::new(level))

@@ -33,7 +33,7 @@ pub use numcodecs::{
 };
 
 pub(crate) use chain::{
-    assume_little_endian, check_chain, element_order, read_codecs, write_codecs,
+    assume_little_endian, check_chain, element_order, has_checksum, read_codecs, write_codecs,
 };
 
 use array_to_array::squeeze::Squeeze;

@@ -355,7 +355,7 @@ mod tests {
             [
                 r#"{"configuration":{"order":[2,1,0]},"name":"transpose"}"#,
                 r#"{"configuration":{"last_bit":11},"name":"packbits"}"#,
-                r#"{"configuration":{"checksum":false,"level":9},"name":"zstd"}"#,
+                r#"{"configuration":{"checksum":true,"level":9},"name":"zstd"}"#,
             ]
         );
         assert_eq!(
@@ -380,7 +380,7 @@ mod tests {
                 r#"{"configuration":{"dtype":"<i4"},"name":"numcodecs.delta"}"#,
                 r#"{"configuration":{"endian":"little"},"name":"bytes"}"#,
                 r#"{"configuration":{"elementsize":4},"name":"numcodecs.shuffle"}"#,
-                r#"{"configuration":{"checksum":false,"level":3},"name":"zstd"}"#,
+                r#"{"configuration":{"checksum":true,"level":3},"name":"zstd"}"#,
             ]
         );
         assert!(chain("pcodec:4", &DataType::Float32)[0].contains(r#""level":4"#));
@@ -400,7 +400,7 @@ mod tests {
     #[test]
     fn a_list_may_have_short_forms() {
         let bytes = r#"{"configuration":{"endian":"little"},"name":"bytes"}"#;
-        let zstd = r#"{"configuration":{"checksum":false,"level":3},"name":"zstd"}"#;
+        let zstd = r#"{"configuration":{"checksum":true,"level":3},"name":"zstd"}"#;
         assert_eq!(chain(r#"["bytes", "zstd"]"#, &DataType::Uint16), [bytes, zstd]);
         assert_eq!(chain(r#"["zstd:3"]"#, &DataType::Uint16), [bytes, zstd]);
         assert_eq!(chain(r#"[{"name": "bytes"}, "zstd"]"#, &DataType::Uint8)[1], zstd);

@@ -6,7 +6,8 @@ use crate::chunk_grid::edges::ChunkEdges;
 use crate::chunk_grid::{ChunkGrid, write_list};
 use crate::chunk_key::ChunkKeyEncoding;
 use crate::codec::{
-    Codec, Endian, assume_little_endian, check_chain, element_order, read_codecs, write_codecs,
+    Codec, Endian, assume_little_endian, check_chain, element_order, has_checksum, read_codecs,
+    write_codecs,
 };
 use crate::data_type::{self, DataType};
 use crate::documents::document::{self, ARRAY, NodeDocument};
@@ -332,6 +333,23 @@ impl ArrayMetadata {
     #[must_use]
     pub fn codecs(&self) -> &[Codec] {
         &self.codecs
+    }
+
+    /// Whether the codecs store checksums, so that readers notice changed bytes. True if a codec is
+    /// unknown.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::{ArrayBuilder, Codec, DataType};
+    ///
+    /// let array = ArrayBuilder::new([8], DataType::Int4);
+    /// assert!(array.clone().build()?.has_checksum());
+    /// assert!(!array.codecs([Codec::bytes()]).build()?.has_checksum());
+    /// # Ok::<(), zarr_metadata::MetadataError>(())
+    /// ```
+    #[must_use]
+    pub fn has_checksum(&self) -> bool {
+        has_checksum(&self.codecs)
     }
 
     /// A name or `None` for each dimension; `None` where the document has no names.

@@ -22,7 +22,7 @@ const DEFAULT_ZSTD_LEVEL: i32 = 3;
 /// | part | default |
 /// | --- | --- |
 /// | chunks | regular, of 1 to 4 MiB unless the array is smaller: the array, its longest edge halved until a chunk has at most 4 MiB, elements of variable length counted as 16 bytes. Axes of length 0, which are meant to grow, share what the others leave of 4 MiB; shards consist of whole inner chunks |
-/// | codecs | `bytes`, little-endian where bytes have an order, or `vlen-utf8` or `vlen-bytes` for `string` and `bytes`; then `zstd` at level 3 |
+/// | codecs | `bytes`, little-endian where bytes have an order, or `vlen-utf8` or `vlen-bytes` for `string` and `bytes`; then `zstd` at level 3, with checksums |
 /// | fill value | all bits zero; NaT for times and durations; NaN for `float8_e8m0fnu` and its complex numbers, which have no zero; for `string` and `bytes` the empty one |
 /// | chunk keys | `c/0/0` |
 /// | dimension names, attributes | none |

@@ -74,6 +74,7 @@ impl<'a> Attributes<'a> {
             json.push_str(value);
         };
         let mut is_said = false;
+        let is_described = members.len() > 1;
         for (key, value) in members {
             if key.is(MISSING) {
                 is_said = true;
@@ -82,12 +83,20 @@ impl<'a> Attributes<'a> {
                 push(key, value);
             }
         }
+        let fill = fill.filter(|fill| is_described || !is_default(fill, &dtype.data_type));
         if !is_said && let Some(value) = fill.and_then(|fill| missing(fill, &dtype.data_type)) {
             push(Key::new(MISSING), &value);
         }
         json.push('}');
         OfArray { json: Some(json).filter(|json| json != "{}"), dimension_names: Some(names) }
     }
+}
+
+/// Whether this is the 0 of integers or bools that programs write where nobody chose a fill value: in
+/// an array without a description it is a value, such as black (SD-73).
+fn is_default(fill: &FillValue, data_type: &DataType) -> bool {
+    matches!(data_type.component(), Some(Component::Bool | Component::Int { .. }))
+        && fill.bytes().is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0))
 }
 
 /// The names, if there is one for each dimension.

@@ -36,6 +36,28 @@ fn what_xarray_keeps_among_the_attributes() {
     assert_eq!(read(&[("fill_value", "-9")], r#"{"a": NaN}"#).1, r#"{"a": NaN}"#);
 }
 
+/// As zarr-python 2 and tifffile write images and masks.
+#[test]
+fn sd_73_zero_without_a_description_is_a_value() {
+    let only_names = r#"{"_ARRAY_DIMENSIONS": ["y", "x"]}"#;
+    let described = r#"{"_ARRAY_DIMENSIONS": ["y", "x"], "units": "m"}"#;
+    for (dtype, fill, zattrs, missing) in [
+        ("|u1", "0", only_names, None),
+        (">u2", "0", only_names, None),
+        ("<i8", "0", only_names, None),
+        ("|b1", "false", only_names, None),
+        // Somebody chose these.
+        ("|u1", "255", only_names, Some("255")),
+        ("|b1", "true", only_names, Some("true")),
+        ("|u1", "0", described, Some("0")),
+        ("<f4", "0.0", only_names, Some(r#""AAAAAAAAAAA=""#)),
+    ] {
+        let dtype = format!("\"{dtype}\"");
+        let array = array(&[("dtype", &dtype), ("fill_value", fill)], zattrs);
+        assert_eq!(array.attribute("_FillValue"), missing, "{dtype} {fill} {zattrs}");
+    }
+}
+
 /// By Xarray 2026.9: `FillValueCoder.encode(numpy.dtype(dtype).type(fill), numpy.dtype(dtype))`.
 #[test]
 fn missing_floats_are_those_of_xarray() {

@@ -1,7 +1,7 @@
 //! Codec chains in the short form of the command line's `--codecs`.
 
 use zarr_metadata::{
-    BloscShuffle, Bytes, Codec, DataType, Endian, PaddingEncoding, Pcodec, Shuffle,
+    BloscShuffle, Bytes, Codec, DataType, Endian, PaddingEncoding, Pcodec, Shuffle, Zstd,
 };
 
 /// A chain in the form of `zarr-kit create --codecs`, for an array of this type: names in the order
@@ -55,7 +55,7 @@ fn name(codec: &Codec, data_type: &DataType) -> Option<String> {
             format!("pcodec:{}", pcodec.level)
         }
         Codec::NumcodecsShuffle(shuffle) if *shuffle == Shuffle::new(size) => "shuffle".to_owned(),
-        Codec::Zstd(zstd) if !zstd.checksum => format!("zstd:{}", zstd.level),
+        Codec::Zstd(zstd) if *zstd == Zstd::new(zstd.level) => format!("zstd:{}", zstd.level),
         Codec::Gzip(gzip) => format!("gzip:{}", gzip.level),
         Codec::Crc32c => "crc32c".to_owned(),
         Codec::Blosc(blosc) if blosc.blocksize == 0 && blosc.typesize == Some(size) => {

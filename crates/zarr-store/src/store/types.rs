@@ -158,6 +158,9 @@ pub struct Capabilities {
     /// Whether puts take effect only when a session is committed: an operation that fails before has
     /// stored nothing.
     pub uncommitted: bool,
+    /// Whether the store keeps a checksum of each object and compares it on every read of the whole
+    /// object: changed bytes are an error.
+    pub checksums: bool,
 }
 
 /// Bytes of a local file that are read in the time that one more range takes.
@@ -184,6 +187,7 @@ impl Capabilities {
             vectored_put: false,
             requests_in_flight: NonZeroUsize::MIN,
             uncommitted: false,
+            checksums: false,
         }
     }
 
@@ -208,6 +212,12 @@ impl Capabilities {
     /// Sets [`uncommitted`](Capabilities::uncommitted).
     pub fn uncommitted(mut self, uncommitted: bool) -> Self {
         self.uncommitted = uncommitted;
+        self
+    }
+
+    /// Sets [`checksums`](Capabilities::checksums).
+    pub fn checksums(mut self, stored: bool) -> Self {
+        self.checksums = stored;
         self
     }
 }

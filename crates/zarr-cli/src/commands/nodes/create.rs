@@ -49,9 +49,13 @@ pub(crate) fn run(args: &Create) -> Result<(), CliError> {
     // Find all mistakes before a folder is created.
     let checked = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata.clone());
     checked.map_err(|cause| CliError::Node { place: shown_url(&args.path), cause })?;
-    let (shown, array) = create_at(args, |shown, store, prefix| match args.overwrite {
-        true => overwrite(shown, store, prefix, metadata.clone()),
-        false => Ok(Array::create(store, prefix, metadata.clone())?),
+    let mut has_checksum = metadata.has_checksum();
+    let (shown, array) = create_at(args, |shown, store, prefix| {
+        has_checksum |= store.capabilities().checksums;
+        match args.overwrite {
+            true => overwrite(shown, store, prefix, metadata.clone()),
+            false => Ok(Array::create(store, prefix, metadata.clone())?),
+        }
     })?;
     let chunks = array.grid().occupied_chunks().map_or_else(
         || "more than 2^64 chunks".to_owned(),
@@ -66,9 +70,13 @@ pub(crate) fn run(args: &Create) -> Result<(), CliError> {
         json!({
             "array": shown, "data_type": array.data_type().name(), "shape": array.shape(),
             "chunks": chunk_counts(array.grid()), "read_by": readers.json(),
+            "checksum": has_checksum,
         })
     })?;
     print::readers(&readers, args.json);
+    if !has_checksum && !args.json {
+        note("no checksum: changed bytes are not found; zstd, gzip and crc32c store one");
+    }
     Ok(())
 }
 

@@ -12,7 +12,11 @@ use crate::json::{Object, Raw};
 /// use zarr_metadata::{Codec, Zstd};
 ///
 /// let json = br#"{"name": "zstd", "configuration": {"level": 3, "checksum": true}}"#;
-/// assert_eq!(Codec::from_json(json)?, Codec::Zstd(Zstd::new(3).with_checksum(true)));
+/// assert_eq!(Codec::from_json(json)?, Codec::Zstd(Zstd::new(3)));
+///
+/// // Without a checksum, changed bytes may read as other elements.
+/// let json = br#"{"name": "zstd", "configuration": {"level": 3}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::Zstd(Zstd::new(3).with_checksum(false)));
 /// # Ok::<(), zarr_metadata::MetadataError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -25,10 +29,11 @@ pub struct Zstd {
 }
 
 impl Zstd {
-    /// Compresses at a level from -131072 to 22, without checksums in the frames.
+    /// Compresses at a level from -131072 to 22, with a checksum in each frame: readers notice changed
+    /// bytes.
     #[must_use]
     pub fn new(level: i32) -> Self {
-        Zstd { level, checksum: false }
+        Zstd { level, checksum: true }
     }
 
     /// The same with a checksum in each frame, or without.
