@@ -198,7 +198,8 @@ pub enum TransferError {
         /// Bytes allowed.
         limit: u64,
     },
-    /// An object that is copied unchanged does not fit in the given memory.
+    /// An object that is copied unchanged, or assembled from chunks as they are stored, does not fit in
+    /// the given memory.
     #[error(
         "object {} has {size} bytes, more than the {limit} bytes of memory allowed",
         Printable(key)

@@ -30,6 +30,10 @@
 //! [`INTERMEDIATE`] of the target or in a [store](CopyOptions::intermediates) of the caller. It is
 //! removed before the target's document is put. An interrupted pass is resumed like any copy.
 //!
+//! # Chunks that move
+//! If chunks of the source, or inner chunks of its shards, are chunks or inner chunks of the target,
+//! with the same shape, codecs and fill value, they move as they are stored: [`Route::Moved`].
+//!
 //! # Parts
 //! Several processes can make one copy, each a [part](CopyOptions::part) of it, on storage that all
 //! of them reach.
@@ -60,6 +64,7 @@ mod error;
 mod intermediate;
 mod listed;
 mod marker;
+mod moved;
 mod new_node;
 mod objects;
 mod parts;

@@ -65,6 +65,14 @@ impl CopyPlan {
         if is_sparse(from, to) {
             return Ok(Self { route: Route::Sparse, ..direct });
         }
+        if let Some(moves) = &prepared.moves {
+            let direct = Self { route: Route::Moved, ..direct };
+            if options.verify {
+                return Ok(direct);
+            }
+            let memory = direct.memory.min(options.memory);
+            return Ok(Self { chunks: moves.count(to.shape()), reads: 0, memory, ..direct });
+        }
         if direct.times() < 2 {
             return Ok(direct);
         }

@@ -12,6 +12,7 @@ use zarr_store::{MemoryStore, Prefix, Store};
 
 use crate::error::{TransferError, grid_error, source, target};
 use crate::marker::TargetState;
+use crate::moved::{Mover, Moves};
 use crate::parts::Share;
 use crate::tasks::budget::{Budget, tasks};
 use crate::tasks::sparse::{common, small_tasks};
@@ -24,6 +25,8 @@ pub(crate) struct Prepared {
     pub(crate) budget: Budget,
     /// The tasks: the most that each reads at a time.
     pub(crate) tasks: Grid,
+    /// How chunks move as they are stored, if they do.
+    pub(crate) moves: Option<Moves>,
 }
 
 impl Prepared {
@@ -53,10 +56,14 @@ impl Prepared {
         let to =
             Array::with_metadata(store, prefix, metadata, codecs).map_err(TransferError::Target)?;
         node::refuse_unwritable(&to, &prefix.key(METADATA_KEY)?).map_err(TransferError::Target)?;
-        let budget = Budget::new(from, &to, options)?;
+        let moves = Moves::of(from, &to);
+        let budget = match (&moves, options.verify) {
+            (Some(_), false) => Budget::of_moves(&to, options),
+            _ => Budget::new(from, &to, options)?,
+        };
         let to = to.with_threads(budget.threads);
         let tasks = tasks(from, &to, budget.elements).map_err(|error| grid_error(&to, error))?;
-        Ok(Self { to, budget, tasks })
+        Ok(Self { to, budget, tasks, moves })
     }
 
     /// The same for a target that was found in this state, in the store that only its run changes.
@@ -65,7 +72,7 @@ impl Prepared {
         // late put then finds one.
         let to = self.to.clone().with_store(share.store_for(found));
         let to = to.with_empty_chunks_stored(!share.trusts_objects());
-        Self { to, budget: self.budget, tasks: self.tasks.clone() }
+        Self { to, budget: self.budget, tasks: self.tasks.clone(), moves: self.moves.clone() }
     }
 
     /// The same with other tasks, which have whole chunks of the target.
@@ -91,7 +98,11 @@ impl Prepared {
             }
             _ => HashSet::new(),
         };
-        let copy = Copy { from, to, done, share, budget: self.budget, options };
+        let mover = self.moves.as_ref().map(|moves| {
+            let memory = options.memory;
+            Mover { moves, from, to, share, memory }
+        });
+        let copy = Copy { from, to, done, share, budget: self.budget, mover, options };
         match is_sparse {
             true => copy.run_stored(progress),
             false => copy.run(&self.tasks, progress),
@@ -124,6 +135,8 @@ struct Copy<'a> {
     /// The share of the copy.
     share: &'a Share<'a>,
     budget: Budget,
+    /// Moves chunks as they are stored, if they are the same in the target.
+    mover: Option<Mover<'a>>,
     options: &'a CopyOptions,
 }
 
@@ -213,6 +226,12 @@ impl Copy<'_> {
         let is_done = self.is_done(ranges)?;
         let is_skipped = if is_done && !self.options.verify {
             true
+        } else if let (Some(mover), false) = (&self.mover, self.options.verify) {
+            let moved = mover.run(&self.chunks_to_do(ranges)?)?;
+            if self.to.data_type().is_variable_length() {
+                summary.bytes = summary.bytes.saturating_add(moved);
+            }
+            false
         } else if self.to.data_type().is_variable_length() {
             summary.bytes = summary.bytes.saturating_add(self.variable_task(ranges)?);
             false
@@ -224,6 +243,31 @@ impl Copy<'_> {
         summary.bytes = summary.bytes.saturating_add(self.bytes_of(ranges));
         progress(CopyProgress { done: summary.bytes, total: *total, ..CopyProgress::default() });
         Ok(())
+    }
+
+    /// The chunks of a task that do not exist yet.
+    fn chunks_to_do(&self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u64>>, TransferError> {
+        let chunks = self.to.grid().chunks(ranges);
+        let mut chunks = chunks.map_err(|error| grid_error(self.to, error))?;
+        let mut found = Vec::new();
+        while let Some(part) = chunks.next_part() {
+            if self.options.verify || !self.done.contains(part.chunk()) {
+                found.push(part.chunk().to_vec());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Writes the elements of a task, or moves its chunks.
+    fn write(
+        &self,
+        ranges: &[Range<u64>],
+        write: impl FnOnce() -> Result<(), ArrayError>,
+    ) -> Result<(), TransferError> {
+        match &self.mover {
+            Some(mover) => mover.run(&self.chunks_to_do(ranges)?).map(drop),
+            None => write().map_err(target),
+        }
     }
 
     /// Whether all chunks of a task exist. Chunks of only the fill value never do, and are
@@ -275,7 +319,7 @@ impl Copy<'_> {
             return Ok(true);
         }
         self.share.check()?;
-        self.to.write(&selection, &*bytes).map_err(target)?;
+        self.write(ranges, || self.to.write(&selection, &*bytes))?;
         if self.options.verify {
             self.to.read_into(&selection, &mut *read).map_err(TransferError::Target)?;
             if bytes != read && !self.is_as_encoded(ranges)? {
@@ -306,7 +350,7 @@ impl Copy<'_> {
         };
         self.share.check()?;
         let elements: Vec<&[u8]> = read.iter().collect();
-        self.to.write_as(ranges, &elements).map_err(target)?;
+        self.write(ranges, || self.to.write_as(ranges, &elements))?;
         if self.options.verify
             && self.to.read_as::<Vec<u8>>(ranges).map_err(TransferError::Target)? != read
         {

@@ -85,6 +85,34 @@ impl Array {
 }
 
 impl ShardContent {
+    /// The bytes within the shard of the inner chunk with this number on each axis; `None` if it is not
+    /// stored, or the shard has no such inner chunk.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, Codec, DataType};
+    /// let shards = [Codec::sharding([2], [Codec::bytes()])];
+    /// let builder = ArrayBuilder::new([8], DataType::Uint8).chunk_shape([8]).codecs(shards);
+    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), builder.build()?)?;
+    /// array.write(4..6, &[1, 2])?;
+    /// let shard = array.shard_content(&[0], None)?.ok_or("a shard")?;
+    /// assert_eq!([1, 2, 9].map(|number| shard.bytes_of(&[number])), [None, Some(0..2), None]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn bytes_of(&self, index: &[u64]) -> Option<Range<u64>> {
+        let (shard, order) = self.codec.plain_shard()?;
+        let mut number = 0_usize;
+        for (axis, count) in order.iter().zip(shard.grid_shape()) {
+            let at = usize::try_from(*index.get(*axis)?).ok().filter(|at| at < count)?;
+            number = number.checked_mul(*count)?.checked_add(at)?;
+        }
+        self.index.range(number)
+    }
+
     /// The inner chunks that have elements of the array, in the order of the shard's index.
     pub fn inner_chunks(&self) -> impl Iterator<Item = InnerChunkOf> {
         let shard = self.codec.plain_shard();

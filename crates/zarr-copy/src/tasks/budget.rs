@@ -75,6 +75,13 @@ impl Budget {
         Ok(Self { threads, elements, bytes, buffers: taken, copies, size })
     }
 
+    /// All memory is for encoded chunks. A task that decodes none may have more elements than fit.
+    pub(crate) fn of_moves(to: &Array, options: &CopyOptions) -> Self {
+        let (size, bytes) = (size_of_elements(to), options.memory);
+        let elements = bytes.checked_div(size).unwrap_or(0).max(largest(to.grid()));
+        Self { threads: parallel::cores(), elements, bytes, buffers: 0, copies: 1, size }
+    }
+
     /// Bytes that tasks of at most so many elements take, with the buffers.
     pub(crate) fn memory(&self, elements: u64) -> u64 {
         self.memory_of(elements.saturating_mul(self.size))

@@ -9,6 +9,9 @@ pub enum Route {
     /// In one pass, which decodes chunks of the source less than twice on average.
     #[default]
     Direct,
+    /// Chunks, or inner chunks of shards, move as they are stored, also damaged ones, and none is
+    /// decoded except to be verified: source and target store the same chunks, in other objects.
+    Moved,
     /// Only tasks with stored chunks are done, of an array that has few of them.
     Sparse,
     /// In two passes, through an intermediate array: both passes read and write its chunks whole,
@@ -31,11 +34,12 @@ impl Route {
         Some((bytes, chunks))
     }
 
-    /// `direct`, `sparse`, `intermediate` or `repeated`.
+    /// `direct`, `moved`, `sparse`, `intermediate` or `repeated`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Direct => "direct",
+            Self::Moved => "moved",
             Self::Sparse => "sparse",
             Self::Intermediate { .. } => "intermediate",
             Self::Repeated(_) => "repeated",

@@ -7,6 +7,7 @@ mod ends;
 mod everything;
 mod keys;
 mod living;
+mod moved;
 mod overtaken;
 mod overwrites;
 mod parts;

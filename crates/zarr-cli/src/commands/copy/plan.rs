@@ -45,6 +45,7 @@ fn sentence(plan: &CopyPlan) -> String {
         ),
     };
     match plan.route {
+        Route::Moved => format!("{head}; chunks move as they are stored"),
         Route::Sparse => format!("{head}; only stored chunks are read"),
         Route::Intermediate { bytes, chunks } => format!(
             "{head}; {}; by way of an intermediate of {} in {}",
