@@ -148,7 +148,7 @@ impl Chain {
             if array_to_bytes.is_some() {
                 let codec = bytes_to_bytes::bind(codec, &element, &options.codecs);
                 let codec = codec.map_err(|kind| place.error(kind))?;
-                bytes_to_bytes.push((options.metered(codec, &place), place));
+                bytes_to_bytes.push((codec, place));
                 continue;
             }
             if let Some((bound, numcodecs)) = numcodecs.take() {
@@ -170,7 +170,7 @@ impl Chain {
                         array_to_bytes = Some((ArrayToBytes::Elements(elements), place.clone()));
                         // `for_shape` gives it the shape.
                         let codec = Box::new(Other::of_array(other, &[]));
-                        bytes_to_bytes.push((options.metered(codec, &place), place));
+                        bytes_to_bytes.push((codec, place));
                         continue;
                     }
                 }
@@ -200,7 +200,7 @@ impl Chain {
                 let elements = ElementCodec::Bytes { big_endian: false };
                 array_to_bytes = Some((ArrayToBytes::Elements(elements), place.clone()));
                 let compressor = compressor.map_err(|kind| place.error(kind))?;
-                bytes_to_bytes.push((options.metered(compressor, &place), place));
+                bytes_to_bytes.push((compressor, place));
                 continue;
             }
             match codec {

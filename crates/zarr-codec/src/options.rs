@@ -1,8 +1,5 @@
 //! Options for decoding and encoding.
 
-use crate::bytes_to_bytes::codec::BytesToBytes;
-use crate::codec_path::CodecPath;
-use crate::meter::Meter;
 use crate::third_party::Codecs;
 
 /// Limits of the cost of decoding, whether encoding may lose bits, and third-party codecs.
@@ -20,7 +17,6 @@ pub struct Options {
     pub(crate) unknown_decoded_len: u64,
     pub(crate) allow_loss: bool,
     pub(crate) codecs: Codecs,
-    meter: Option<Meter>,
 }
 
 impl Default for Options {
@@ -33,7 +29,7 @@ impl Options {
     /// The defaults: outputs of unknown length up to 2 GiB; values that would not read back
     /// unchanged are refused.
     pub fn new() -> Self {
-        Self { unknown_decoded_len: 2 << 30, allow_loss: false, codecs: Codecs::new(), meter: None }
+        Self { unknown_decoded_len: 2 << 30, allow_loss: false, codecs: Codecs::new() }
     }
 
     /// The most bytes that decoding may produce where the metadata gives no length (SD-35). This
@@ -67,24 +63,5 @@ impl Options {
     /// The third-party codecs that were [given](Options::codecs).
     pub fn other_codecs(&self) -> &Codecs {
         &self.codecs
-    }
-
-    /// Measures the bytes and times of bytes-to-bytes codecs, at the cost of two clock reads for each
-    /// chunk and codec.
-    pub fn meter(mut self, meter: Meter) -> Self {
-        self.meter = Some(meter);
-        self
-    }
-
-    /// The codec, which counts if there is a meter.
-    pub(crate) fn metered(
-        &self,
-        codec: Box<dyn BytesToBytes>,
-        place: &CodecPath,
-    ) -> Box<dyn BytesToBytes> {
-        match &self.meter {
-            Some(meter) => meter.count(codec, place),
-            None => codec,
-        }
     }
 }

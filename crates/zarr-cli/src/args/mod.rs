@@ -1,7 +1,6 @@
 //! The command line's arguments.
 
 mod advise;
-mod bench;
 mod changes;
 mod check;
 mod content;
@@ -23,7 +22,6 @@ use zarr_kit::metadata::{CodecNotation, NotationError};
 use crate::error::CliError;
 
 pub(crate) use advise::{Advise, For};
-pub(crate) use bench::Bench;
 pub(crate) use changes::{Append, Resize};
 pub(crate) use check::Check;
 pub(crate) use content::{Diff, Stats};
@@ -100,7 +98,6 @@ pub(crate) enum Command {
     Stats(Stats),
     Advise(Advise),
     Diff(Diff),
-    Bench(Bench),
     Resize(Resize),
     Append(Append),
     Rearrange(Rearrange),
@@ -182,7 +179,8 @@ pub(crate) struct Read {
     /// In text on a terminal, show all elements, however many.
     #[arg(long, conflicts_with = "elide")]
     pub(crate) all: bool,
-    /// List on standard error which chunks are read, and the codecs that decode them.
+    /// Print on standard error which chunks are read, the codecs that decode them, and how long it took
+    /// to fetch them.
     #[arg(long)]
     pub(crate) explain: bool,
 }

@@ -1,6 +1,5 @@
 //! The commands: each reads its arguments, calls the library and prints.
 
-mod bench;
 mod completions;
 mod copy;
 mod elements;
@@ -31,7 +30,6 @@ pub(crate) fn run(command: Command) -> Result<u8, CliError> {
         Command::Stats(args) => stats::run(&args)?,
         Command::Advise(args) => advise::run(&args)?,
         Command::Diff(args) => return diff::run(&args),
-        Command::Bench(args) => bench::run(&args)?,
         Command::Resize(args) => resize::run(&args)?,
         Command::Append(args) if args.more.is_empty() => append::run(&args)?,
         Command::Append(args) => rearrange::append(&args)?,

@@ -103,13 +103,6 @@ pub(crate) enum CliError {
          --region {example}"
     )]
     Plane { axes: String, example: String },
-    #[error(
-        "{place}: one chunk has {} of elements, more than the {} that are read at a time; choose a \
-         --region that has less of it",
-        words::bytes((*bytes).into()),
-        words::bytes((*limit).into())
-    )]
-    LargeChunk { place: String, bytes: u64, limit: u64 },
     #[error("{place}: {cause}")]
     Report { place: String, cause: ReportError },
     #[error("{place}: --portable: read by {readers}{hint}")]

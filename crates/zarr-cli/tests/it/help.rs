@@ -18,7 +18,6 @@ fn every_command_explains_itself() {
         "stats",
         "advise",
         "diff",
-        "bench",
         "resize",
         "append",
         "rearrange",

@@ -321,7 +321,6 @@ fn groups_joins_and_differences() {
         &["stats", &inner],
         &["stats", &inner, "--json"],
         &["advise", &inner],
-        &["bench", &inner],
         &["draw", &inner, "--values"],
         &["attrs", "one"],
         &["attrs", &inner],

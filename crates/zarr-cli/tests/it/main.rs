@@ -4,7 +4,6 @@
 #[cfg(test)]
 mod advise;
 #[cfg(test)]
-mod bench;
 #[cfg(all(test, unix))]
 mod book;
 #[cfg(test)]

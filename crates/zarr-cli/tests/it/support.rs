@@ -67,7 +67,12 @@ fn shown(arguments: &[&str], output: &Output) -> String {
     text.push('\n');
     text.push_str(&String::from_utf8_lossy(&output.stdout));
     for line in String::from_utf8_lossy(&output.stderr).lines() {
-        let _infallible = writeln!(text, "! {line}");
+        // How long a read took is another time each time.
+        let _infallible = match line.strip_prefix("  fetched ").and_then(|it| it.split_once(" in "))
+        {
+            Some((fetched, _)) => writeln!(text, "!   fetched {fetched} in .."),
+            None => writeln!(text, "! {line}"),
+        };
     }
     match output.status.code() {
         Some(0) => {}

@@ -93,7 +93,7 @@ impl VariableChain {
             if array_to_bytes.is_some() {
                 let codec = bytes_to_bytes::bind(codec, &byte, &options.codecs)
                     .map_err(|kind| place.error(kind))?;
-                bytes_to_bytes.push((options.metered(codec, &place), place));
+                bytes_to_bytes.push((codec, place));
                 continue;
             }
             match codec {

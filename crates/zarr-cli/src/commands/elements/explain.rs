@@ -1,6 +1,8 @@
-//! Lists the requests of a read on standard error, before it starts.
+//! Says on standard error which chunks a read takes, and how long it took to fetch them.
 
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use zarr_kit::report::words;
 use zarr_kit::{Array, Selection};
@@ -8,6 +10,7 @@ use zarr_kit::{Array, Selection};
 use crate::error::CliError;
 use crate::output::print::note;
 use crate::stores::node_store::NodeStore;
+use crate::stores::watched_store::Watch;
 
 /// The most chunks that are listed.
 const SHOWN: usize = 12;
@@ -48,4 +51,68 @@ pub(super) fn explain(
         note(format_args!("    {key}  {}; {}", parts.join(", "), words::transform(&codec)));
     }
     Ok(())
+}
+
+/// What a read has fetched.
+#[derive(Debug, Default)]
+pub(super) struct Fetched(Mutex<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    begun: Option<Instant>,
+    requests: u64,
+    /// Requests for objects that are not there.
+    missing: u64,
+    bytes: u64,
+    /// Added up over all threads.
+    time: Duration,
+}
+
+impl Fetched {
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts from now on.
+    pub(super) fn begin(&self) {
+        *self.counts() = Counts { begun: Some(Instant::now()), ..Counts::default() };
+    }
+
+    /// Reports what was fetched since it began.
+    pub(super) fn note(&self) {
+        let Counts { begun: Some(begun), requests, missing, bytes, time } = *self.counts() else {
+            return;
+        };
+        let missing = match missing {
+            0 => String::new(),
+            missing => format!(", {} for objects that are not stored", words::count(missing)),
+        };
+        note(format_args!(
+            "  fetched {} by {}{missing} in {} (all threads together); the read took {}",
+            words::bytes(bytes.into()),
+            words::counted(requests, "request"),
+            milliseconds(time),
+            milliseconds(begun.elapsed())
+        ));
+    }
+}
+
+impl Watch for Fetched {
+    fn got(&self, bytes: Option<u64>, took: Duration) {
+        let mut counts = self.counts();
+        counts.requests += 1;
+        counts.time += took;
+        match bytes {
+            Some(bytes) => counts.bytes = counts.bytes.saturating_add(bytes),
+            None => counts.missing += 1,
+        }
+    }
+}
+
+fn milliseconds(time: Duration) -> String {
+    match time.as_secs_f64() * 1e3 {
+        ms if ms < 9.995 => format!("{ms:.2} ms"),
+        ms if ms < 999.5 => format!("{ms:.0} ms"),
+        ms => format!("{:.2} s", ms / 1e3),
+    }
 }

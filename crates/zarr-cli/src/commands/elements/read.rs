@@ -1,6 +1,7 @@
 //! `zarr-kit read`.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use zarr_kit::cf::{CfError, Decoder};
 use zarr_kit::report::format::decoded;
@@ -9,8 +10,9 @@ use zarr_kit::report::format::quoted::quoted;
 use zarr_kit::report::format::{npy, text, value};
 use zarr_kit::report::words;
 
+use super::explain::{Fetched, explain};
+use super::variable_length;
 use super::write::bytes_of;
-use super::{explain, variable_length};
 use crate::args::{Read, ReadFormat};
 use crate::error::CliError;
 use crate::notation::labels;
@@ -36,10 +38,20 @@ const STRINGS: u64 = 1 << 24;
 const BLOCK: usize = 1 << 16;
 
 pub(crate) fn run(args: &Read) -> Result<(), CliError> {
+    let mut place = NodeStore::open(&args.array)?;
+    let fetched = Arc::new(Fetched::default());
+    if args.explain {
+        place.watch(fetched.clone());
+    }
+    read(args, &place, &fetched)?;
+    fetched.note();
+    Ok(())
+}
+
+fn read(args: &Read, place: &NodeStore, fetched: &Fetched) -> Result<(), CliError> {
     let format = format_of(args.format, args.output.as_deref())?;
-    let place = NodeStore::open(&args.array)?;
     let array = place.array()?;
-    let region = region(&place, array.metadata(), args.region.as_deref())?;
+    let region = region(place, array.metadata(), args.region.as_deref())?;
     if args.header && format != ReadFormat::Csv {
         return Err(CliError::argument("--header", "true", "only csv has a line of names"));
     }
@@ -50,13 +62,17 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
             ReadFormat::Text | ReadFormat::Lines | ReadFormat::Json | ReadFormat::Csv => {}
         }
     }
-    let decoding = decoding(&place, array.metadata(), args.decode)?;
+    let decoding = decoding(place, array.metadata(), args.decode)?;
     let is_variable = array.data_type().is_variable_length();
     if is_variable {
         variable_length::check_format(array.data_type(), format)?;
     }
     if args.explain {
-        explain::explain(&place, &array, &region)?;
+        explain(place, &array, &region)?;
+        // Members of a virtual join have stores of their own, which do not count.
+        if array.members().is_none() {
+            fetched.begin();
+        }
     }
     let failed = |cause| place.failed(cause);
     let undecoded = |cause: CfError| place.not_reported(cause.into());
@@ -102,7 +118,7 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
         return Ok(());
     }
     if format == ReadFormat::Csv {
-        return print_csv(args, &place, &array, &region, &decoding);
+        return print_csv(args, place, &array, &region, &decoding);
     }
     let mut nested = (format == ReadFormat::Json).then(|| Nested::new(&region.shape()));
     let mut out = Out::to(args.output.as_deref())?;
@@ -120,7 +136,7 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
                 out.raw(&decoding.values(&elements).map_err(undecoded)?)?;
                 elements.len()
             }
-            _ => each(&place, &array, &piece, &decoding, |data_type, element| {
+            _ => each(place, &array, &piece, &decoding, |data_type, element| {
                 match &mut nested {
                     Some(nested) => {
                         one.clear();
