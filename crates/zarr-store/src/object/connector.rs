@@ -50,7 +50,7 @@ fn configured(options: &ClientOptions) -> Result<ClientBuilder, Error> {
         .https_only(!is(Key::AllowHttp))
         .danger_accept_invalid_certs(is(Key::AllowInvalidCertificates))
         .http2_keep_alive_while_idle(is(Key::Http2KeepAliveWhileIdle))
-        // Sizes are those of the bytes that are sent.
+        // Encodings are refused, and never asked for.
         .no_gzip()
         .no_brotli()
         .no_zstd()

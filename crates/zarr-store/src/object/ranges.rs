@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use futures_util::TryStreamExt;
 use futures_util::stream::FuturesUnordered;
-use object_store::{Error, GetOptions, GetRange};
+use object_store::{GetOptions, GetRange};
 
-use super::client::{Client, describe, present};
+use super::client::{Client, describe, present, refuse_encoded};
+use super::retry::is_unsupported;
 use crate::store::read_range::len_within;
 use crate::store::types::FAR_RANGE_COST;
 use crate::{Key, ObjectMeta, Operation, ReadRange, StoreError, reserve};
@@ -121,10 +122,11 @@ impl Client {
         let _permit = self.permit().await;
         let options = GetOptions::new().with_range(Some(GetRange::Bounded(span.clone())));
         let found = match self.ask(key, &path, &options).await {
-            Err(Error::NotSupported { .. }) => return Err(RangeFailure::NoRanges),
+            Err(error) if is_unsupported(&error) => return Err(RangeFailure::NoRanges),
             result => present(Operation::Get, key, result)?,
         };
         let Some(found) = found else { return Ok(None) };
+        refuse_encoded(key, &found)?;
         let meta = describe(&found.meta);
         if found.range != span {
             let (key, size) = (key.to_string(), meta.size);
@@ -178,7 +180,7 @@ impl Client {
         let permit = self.permit().await;
         let options = GetOptions::new().with_range(Some(GetRange::Suffix(len)));
         let found = match self.ask(key, &path, &options).await {
-            Err(Error::NotSupported { .. }) => return Err(RangeFailure::NoRanges),
+            Err(error) if is_unsupported(&error) => return Err(RangeFailure::NoRanges),
             result => present(Operation::Get, key, result),
         };
         let found = match found {
@@ -191,6 +193,7 @@ impl Client {
             }
         };
         let Some(found) = found else { return Ok(None) };
+        refuse_encoded(key, &found)?;
         let meta = describe(&found.meta);
         if meta.size.checked_sub(len).map(|start| start..meta.size) != Some(found.range.clone()) {
             return Err(StoreError::Suffix { key: key.to_string(), len, size: meta.size }.into());

@@ -10,7 +10,9 @@ use std::pin::Pin;
 
 use object_store::client::{HttpClient, HttpError, HttpRequest, HttpResponse, HttpService};
 use reqwest::StatusCode;
-use reqwest::header::{HeaderMap, HeaderValue, LOCATION, USER_AGENT as USER_AGENT_NAME};
+use reqwest::header::{
+    ACCEPT_ENCODING, HeaderMap, HeaderValue, LOCATION, USER_AGENT as USER_AGENT_NAME,
+};
 use url::Url;
 
 use super::answers::Refusal;
@@ -33,8 +35,9 @@ pub(super) const USER_AGENT: &str = concat!("zarr-kit/", env!("CARGO_PKG_VERSION
 const MOST: usize = 10;
 
 /// The headers that say what is asked for, not who asks.
-const OF_REQUEST: [&str; 8] = [
+const OF_REQUEST: [&str; 9] = [
     "accept",
+    "accept-encoding",
     "depth",
     "if-match",
     "if-modified-since",
@@ -62,6 +65,8 @@ impl HttpService for Direct {
     {
         Box::pin(async move {
             let mut request = request;
+            // Sizes and ranges are those of the bytes that are sent. Otherwise a server may choose.
+            request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
             for _ in 0..=MOST {
                 let answer = self.client.execute(request.clone()).await?;
                 if !is_redirect(answer.status()) {

@@ -1,17 +1,23 @@
 //! Answers without a length, and in an encoding.
 
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use zarr_store::{ReadRange, Store, StoreExt as _, StoreOptions, open_url};
+use zarr_store_tests::executor::block_on;
 use zarr_store_tests::key;
 use zarr_store_tests::scripted::{Received, Reply, Scripted};
 
-fn stores(server: &Scripted) -> [Arc<dyn Store>; 3] {
+fn stores(server: &Scripted) -> [Arc<dyn Store>; 5] {
     let options = StoreOptions::new().retries(1, Duration::from_secs(20));
     let s3 = options.clone().setting("endpoint", &*server.endpoint);
     let signed = s3.clone().setting("access_key_id", "k").setting("secret_access_key", "s");
+    let gcs = options.clone().setting("base_url", &*server.endpoint).setting("bearer_token", "t");
+    let azure = options.clone().setting("endpoint", &*server.endpoint).setting("account_name", "a");
     [
+        open_url("gs://bucket", &gcs.setting("allow_http", "true")).unwrap(),
+        open_url("az://bucket", &azure.setting("skip_signature", "true")).unwrap(),
         open_url(&server.endpoint, &options).unwrap(),
         open_url("s3://bucket", &s3.setting("skip_signature", "true")).unwrap(),
         open_url("s3://bucket", &signed).unwrap(),
@@ -61,31 +67,68 @@ fn answers_in_chunks_are_read() {
     }
 }
 
+/// A range is one of the encoded bytes, and a chunk without a compressor takes any bytes.
 #[test]
-fn a_document_in_an_encoding_is_named() {
+fn an_object_in_an_encoding_is_named() {
     // The beginning of any file of gzip.
     const ZIPPED: [u8; 8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0];
-    for (bytes, encoding, expected) in [
-        (&ZIPPED[..], "gzip", false),
-        (b"\x28\xb5\x2f\xfd", "zstd", false),
+    const PLAIN: &[u8] = b" {\"zarr_format\":3}";
+    for (bytes, encoding, document, chunk) in [
+        (&ZIPPED[..], "gzip", false, false),
+        (&ZIPPED[..], "aws-chunked, gzip", false, false),
+        (b"\x28\xb5\x2f\xfd", "zstd", false, false),
+        (&ZIPPED[..], "br", false, false),
+        (&ZIPPED[..], "x-something-else", false, false),
         // What says so, and is plain.
-        (b" {\"zarr_format\":3}", "gzip", true),
-        (b"{}", "identity", true),
+        (PLAIN, "gzip", true, false),
+        (PLAIN, "identity", true, true),
+        (PLAIN, "aws-chunked", true, true),
+        (PLAIN, "UTF-8", true, true),
+        (PLAIN, "", true, true),
     ] {
-        let server = Scripted::start(move |request| {
-            Reply::object(bytes, request).header("Content-Encoding", encoding)
-        });
-        for store in stores(&server) {
-            let read = store.read(&key("g/zarr.json"));
-            match read {
-                Ok(read) => assert!(expected && read.unwrap() == bytes),
-                Err(error) => {
-                    let error = error.to_string();
-                    assert!(!expected && error.contains(&format!("in the encoding {encoding:?}")));
+        for has_ranges in [true, false] {
+            let server = Scripted::start(move |request| {
+                let mut request = request.clone();
+                if !has_ranges {
+                    request.headers.remove("range");
+                }
+                Reply::object(bytes, &request).header("Content-Encoding", encoding)
+            });
+            for (number, store) in stores(&server).into_iter().enumerate() {
+                let get = |name, range| {
+                    let mut out = Vec::new();
+                    store.get(&key(name), range, &mut out).map(|found| (found.is_some(), out))
+                };
+                let waiting = |range| {
+                    let store = store.asynchronous().unwrap();
+                    let read = store.get(&key("g/c/0"), range, Vec::new());
+                    block_on(read).map(|found| (found.is_some(), found.unwrap().bytes))
+                };
+                let part = 1..3;
+                let last = bytes.len() - 2..bytes.len();
+                for (found, expected, is_read) in [
+                    (get("g/zarr.json", ReadRange::All), bytes, document),
+                    (get("g/c/0", ReadRange::All), bytes, chunk),
+                    (get("g/c/0", ReadRange::Ranges(from_ref(&part))), &bytes[1..3], chunk),
+                    (get("g/c/0", ReadRange::Suffix(2)), &bytes[last], chunk),
+                    (waiting(ReadRange::All), bytes, chunk),
+                    (waiting(ReadRange::Ranges(from_ref(&part))), &bytes[1..3], chunk),
+                ] {
+                    let what = format!("store {number}, {encoding:?}, ranges {has_ranges}");
+                    match found {
+                        Ok(found) => assert!(is_read && found == (true, expected.into()), "{what}"),
+                        Err(error) => {
+                            let (error, named) =
+                                (error.to_string(), format!("encoding {encoding:?}"));
+                            assert!(!is_read && error.contains(&named), "{what}: {error}");
+                        }
+                    }
                 }
             }
-            // Of chunks, the codecs tell.
-            assert_eq!(store.read(&key("g/c/0")).unwrap().unwrap(), bytes);
+            // None was asked for.
+            for request in server.received() {
+                assert_eq!(request.headers["accept-encoding"], "identity", "{request:?}");
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 #[cfg(all(feature = "aws", feature = "http"))]
 mod blocking;
 mod conformance;
-#[cfg(all(feature = "aws", feature = "http"))]
+#[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 mod encodings;
 mod fault;
 #[cfg(feature = "aws")]
