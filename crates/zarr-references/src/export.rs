@@ -1,11 +1,13 @@
 //! References to the objects of a store, for other programs.
 
+use std::collections::BTreeMap;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use zarr_store::{Key, Links, Operation, Prefix, Store, StoreError, StoreExt as _};
+use zarr_store::{Key, Links, ObjectMeta, Operation, Prefix, Store, StoreError, StoreExt as _};
 
 use super::json::Json;
 
@@ -26,10 +28,13 @@ pub struct Exported {
 /// The references to the objects of a store below `prefix`, such as the chunks of a virtual join's members,
 /// in a form that fsspec reads. Local files are named by absolute paths.
 ///
+/// The references are of one state of the objects: these are looked at again at the end.
+///
 /// # Errors
 /// [`StoreError`] with the key of the first array with chunks of several lengths, of the first
 /// document that is not JSON, or of the first object that other programs cannot read in place: in a
-/// zip archive, in memory, or encoded in another way than the joined array.
+/// zip archive, in memory, or encoded in another way than the joined array; or with the key of an
+/// object that changed meanwhile.
 ///
 /// # Examples
 /// ```
@@ -48,11 +53,35 @@ pub struct Exported {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn export(store: &dyn Store, prefix: &Prefix) -> Result<Exported, StoreError> {
-    let mut refs = Map::new();
-    let mut chunks: u64 = 0;
+    let before = described(store, prefix)?;
+    let refs = references(store, prefix)?;
+    // As a copy, references are of one state.
+    let changed = match before {
+        Some(before) => first_difference(&before, &described(store, prefix)?.unwrap_or_default()),
+        None => first_difference(&refs, &references(store, prefix)?),
+    };
+    if let Some(key) = changed {
+        return Err(has_changed(&key));
+    }
+    let chunks = refs.keys().filter(|key| !key.is_document()).count() as u64;
+    let named = |(key, reference)| Some((prefix.strip(&key)?.to_owned(), reference));
+    let refs: Map<String, Value> = refs.into_iter().filter_map(named).collect();
+    Ok(Exported { json: json!({"version": 1, "refs": refs}).to_string(), chunks })
+}
+
+/// The objects as a listing describes them; `None` if the store does not.
+fn described(
+    store: &dyn Store,
+    prefix: &Prefix,
+) -> Result<Option<BTreeMap<Key, ObjectMeta>>, StoreError> {
+    store.list_described(prefix).map(Iterator::collect).transpose()
+}
+
+/// The reference to each object.
+fn references(store: &dyn Store, prefix: &Prefix) -> Result<BTreeMap<Key, Value>, StoreError> {
+    let mut refs = BTreeMap::new();
     for key in store.list(prefix, Links::Follow) {
         let key = key?;
-        let Some(name) = prefix.strip(&key) else { continue };
         // Documents are written into the references.
         let reference = match key.is_document() {
             true => {
@@ -61,14 +90,17 @@ pub fn export(store: &dyn Store, prefix: &Prefix) -> Result<Exported, StoreError
                 }
                 document(store, &key)?
             }
-            false => {
-                chunks += 1;
-                chunk(store, &key)?
-            }
+            false => chunk(store, &key)?,
         };
-        let _new = refs.insert(name.to_owned(), reference);
+        refs.insert(key, reference);
     }
-    Ok(Exported { json: json!({"version": 1, "refs": refs}).to_string(), chunks })
+    Ok(refs)
+}
+
+/// The first key that is in one map only, or has another value.
+fn first_difference<T: PartialEq>(a: &BTreeMap<Key, T>, b: &BTreeMap<Key, T>) -> Option<Key> {
+    let mut keys = a.keys().chain(b.keys());
+    keys.find(|&key| a.get(key) != b.get(key)).cloned()
 }
 
 #[derive(Deserialize)]
@@ -78,7 +110,7 @@ struct Document {
 
 /// A document as text.
 fn document(store: &dyn Store, key: &Key) -> Result<Value, StoreError> {
-    let bytes = store.read(key)?.unwrap_or_default();
+    let bytes = store.read(key)?.ok_or_else(|| has_changed(key))?;
     let text = String::from_utf8(bytes).map_err(|_| refused(key, "it is not UTF-8"))?;
     let json = Json::new(text.as_bytes());
     let document: Document =
@@ -103,15 +135,20 @@ fn chunk(store: &dyn Store, key: &Key) -> Result<Value, StoreError> {
     }
     match store.head(key)? {
         Some(meta) if meta.size <= MOST_INLINE => {
-            let bytes = store.read(key)?.unwrap_or_default();
+            let bytes = store.read(key)?.ok_or_else(|| has_changed(key))?;
             Ok(Value::String(format!("base64:{}", STANDARD.encode(bytes))))
         }
-        _ => Err(refused(
+        None => Err(has_changed(key)),
+        Some(_) => Err(refused(
             key,
             "other programs cannot read it where it is: in an archive, in memory, or by a URL with \
              secrets",
         )),
     }
+}
+
+fn has_changed(key: &Key) -> StoreError {
+    refused(key, "it changed while the references were made; export again when nobody changes it")
 }
 
 fn refused(key: &Key, reason: &str) -> StoreError {

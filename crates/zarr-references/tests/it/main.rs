@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as the tests do")]
 
+mod changing;
 mod documents;
 mod modified;
 mod places;
