@@ -165,6 +165,31 @@ def test_groups_are_copied_with_chunks_by_path(tmp_path):
     assert zarr_kit.open(tmp_path / "i.zarr", "y").write_chunk_sizes == ((3, 1), (3, 1))
 
 
+def test_chunks_move_into_shards_and_out_of_them(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=(20, 9), dtype="i2", chunks=(2, 3))
+    array[:] = np.arange(180).reshape(20, 9)
+    (tmp_path / "a.zarr/c/4/1").write_bytes(b"damaged")
+    planned = zarr_kit.copy(array, tmp_path / "s.zarr", shards=(8, 9), dry_run=True)
+    assert [(plan["route"], plan["source_chunks"], plan["reads"]) for plan in planned] == [("moved", 30, 0)]
+    zarr_kit.copy(array, tmp_path / "s.zarr", shards=(8, 9))
+    sharded = zarr_kit.open(tmp_path / "s.zarr")
+    assert (sharded.chunks, sharded.shards) == ((2, 3), (8, 9))
+    zarr_kit.copy(sharded, tmp_path / "t.zarr", shards=((2, 18), 9))
+    zarr_kit.copy(tmp_path / "t.zarr", tmp_path / "b.zarr", chunks=array.chunks)
+    for path in (tmp_path / "a.zarr/c").glob("*/*"):
+        assert path.read_bytes() == (tmp_path / "b.zarr" / path.relative_to(tmp_path / "a.zarr")).read_bytes()
+    with pytest.raises(ValueError, match="4/1"):
+        zarr_kit.copy(array, tmp_path / "v.zarr", shards=(20, 9), verify=True)
+
+    group = zarr_kit.create_group(tmp_path / "g.zarr")
+    group.create_array("x", shape=8, dtype="i1", chunks=2)[:] = range(8)
+    zarr_kit.copy(group, tmp_path / "h.zarr", shards={"x": 4})
+    found = zarr_kit.open(tmp_path / "h.zarr")["x"]
+    assert (found.chunks, found.shards, found[:].tolist()) == ((2,), (4,), list(range(8)))
+    with pytest.raises(ValueError, match="shards: there are no arrays"):
+        zarr_kit.copy(group, tmp_path / "i.zarr", shards={"y": 4})
+
+
 def test_copies_tell_what_they_cannot_have(array, tmp_path, caplog):
     (tmp_path / "a.zarr/README").write_text("about")
     done = zarr_kit.copy(array, tmp_path / "b.zarr")

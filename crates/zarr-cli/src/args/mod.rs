@@ -281,6 +281,9 @@ pub(crate) struct Create {
     /// The lengths of the chunks [default: regular, of 1 to 4 MiB].
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
     pub(crate) chunks: Option<String>,
+    /// The lengths of shards: objects that hold many chunks each.
+    #[arg(long, value_name = "SHARDS", allow_hyphen_values = true, value_parser = value)]
+    pub(crate) shards: Option<String>,
     #[command(flatten)]
     pub(crate) encoding: Encoding,
     /// The value of elements that were never written, as JSON, or for times in the form that
@@ -294,8 +297,8 @@ pub(crate) struct Create {
     #[arg(long, value_name = "JSON")]
     pub(crate) attributes: Option<String>,
     /// A zarr.json that contains all of this.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["shape", "dtype", "chunks", "codecs",
-        "preset", "fill", "dims", "attributes", "like"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["shape", "dtype", "chunks", "shards",
+        "codecs", "preset", "fill", "dims", "attributes", "like"])]
     pub(crate) metadata: Option<PathBuf>,
     /// Take omitted options from this file or array: the shape and type of a .npy file, or all metadata
     /// of another array, without its codecs if the type or the number of axes differs.
@@ -305,8 +308,8 @@ pub(crate) struct Create {
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Create a group, not an array.
-    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "codecs", "preset", "fill", "dims",
-        "metadata", "like", "overwrite"])]
+    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "shards", "codecs", "preset", "fill",
+        "dims", "metadata", "like", "overwrite"])]
     pub(crate) group: bool,
     /// Also create the missing groups above it, from the folder that ends in .zarr, or from the nearest
     /// group, down.
@@ -351,19 +354,21 @@ impl Encoding {
 /// Copy an array or group into other chunks, other codecs or another store.
 ///
 /// Copies whole chunks of the target at a time, within --memory. --resume continues an interrupted
-/// copy, with the same result. Without --chunks and --codecs, objects are copied unchanged, even if
-/// this program cannot read the array's elements.
+/// copy, with the same result. Without --chunks, --shards and --codecs, objects are copied unchanged,
+/// even if this program cannot read the array's elements. Chunks that only move into, out of or between
+/// shards are copied as they are stored, also damaged ones; --verify refuses those.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Chunks and codecs are written as for `create`; axes that are not named keep their chunks.
+Chunks, shards and codecs are written as for `create`; axes that are not named keep theirs.
 
-In a group, --chunks and --codecs apply to all arrays. After a --for, they apply to arrays with a
+In a group, these options apply to all arrays. After a --for, they apply to arrays with a
 name that matches its pattern, or with a path that matches it if the pattern has a /. If several
-match, the last one counts, for chunks and for codecs separately. Arrays that lack the axes, that
+match, the last one counts, for each of these options separately. Arrays that lack the axes, that
 cannot be read, or that the codecs do not fit are copied unchanged; the latter two are named.
 
 Examples:
   zarr-kit copy weather.zarr/temp monthly.zarr --chunks '31|28|31'
+  zarr-kit copy tiles.zarr sharded.zarr --shards 2048,2048
   zarr-kit copy weather.zarr yearly.zarr --chunks time=365 --for 'rain*' --chunks time=31
   zarr-kit copy weather.zarr yearly.zarr --chunks time=365 --part \"$SLURM_ARRAY_TASK_ID/16\"
   zarr-kit copy old.zarr new.zarr --memory 512MiB --verify \\

@@ -1,5 +1,5 @@
-//! Which arrays of a copy get which chunks and codecs: `--chunks`, `--codecs` and `--preset`, for all arrays, and
-//! after a `--for` for those that its pattern matches.
+//! Which arrays of a copy get which chunks, shards and codecs: `--chunks`, `--shards`, `--codecs` and
+//! `--preset`, for all arrays, and after a `--for` for those that its pattern matches.
 
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
@@ -26,6 +26,7 @@ struct Rule {
     /// `None`: all arrays.
     pattern: Option<Pattern>,
     chunks: Option<String>,
+    shards: Option<String>,
     codecs: Option<Chosen>,
 }
 
@@ -41,8 +42,8 @@ enum Chosen {
 #[derive(Debug)]
 pub(crate) struct Unused<'r> {
     patterns: Vec<&'r Pattern>,
-    /// Names of axes, each with the text that has it.
-    axes: Vec<(&'r str, &'r str)>,
+    /// Names of axes, each with the argument and the text that has it.
+    axes: Vec<(&'r str, &'static str, &'r str)>,
 }
 
 impl Rules {
@@ -61,15 +62,20 @@ impl Rules {
             argument: "zarr.json would not be valid",
             cause,
         };
-        let mut changed = metadata.clone();
         let matching = || self.rules.iter().rev().filter(|rule| rule.matches(path));
-        if let Some(text) = matching().find_map(|rule| rule.chunks.as_deref()) {
-            let grid = chunks::changed(text, metadata, path.is_none())
-                .map_err(|cause| CliError::argument("--chunks", text, cause))?;
-            if let Some(grid) = grid {
-                changed = changed.with_shape_and_grid(metadata.shape(), &grid).map_err(wrong)?;
-            }
-        }
+        let grid = |argument, text, before: &ArrayMetadata| {
+            chunks::changed(text, before, path.is_none())
+                .map_err(|cause| CliError::argument(argument, text, cause))
+        };
+        // Axes that are not named keep their chunks, and their shards.
+        let shards = matching().find_map(|rule| rule.shards.as_deref());
+        let shards = shards.map(|text| grid("--shards", text, metadata)).transpose()?.flatten();
+        let within = match &shards {
+            Some(_) => &metadata.without_shards().map_err(wrong)?,
+            None => metadata,
+        };
+        let chunks = matching().find_map(|rule| rule.chunks.as_deref());
+        let chunks = chunks.map(|text| grid("--chunks", text, within)).transpose()?.flatten();
         let codecs = match matching().find_map(|rule| rule.codecs.as_ref()) {
             Some(Chosen::Codecs(codecs)) => {
                 Some(codecs.codecs(metadata.data_type(), metadata.shape().len(), Endian::Little))
@@ -77,10 +83,7 @@ impl Rules {
             Some(Chosen::Preset(goal)) => tried(*goal)?,
             None => None,
         };
-        if let Some(codecs) = codecs {
-            changed = changed.with_codecs(&codecs).map_err(wrong)?;
-        }
-        Ok(changed)
+        metadata.with_layout(chunks.as_ref(), codecs.as_deref(), shards.as_ref()).map_err(wrong)
     }
 
     /// Whether codecs are tried on some arrays.
@@ -90,8 +93,13 @@ impl Rules {
 
     /// Patterns and names of axes that no array has needed yet.
     pub(crate) fn unused(&self) -> Unused<'_> {
-        let texts = self.rules.iter().filter_map(|rule| rule.chunks.as_deref());
-        let axes = texts.flat_map(|text| chunks::names(text).map(move |name| (name, text)));
+        let texts = self.rules.iter().flat_map(|rule| {
+            [("--chunks", rule.chunks.as_deref()), ("--shards", rule.shards.as_deref())]
+        });
+        let axes = texts.filter_map(|(argument, text)| Some((argument, text?)));
+        let axes = axes.flat_map(|(argument, text)| {
+            chunks::names(text).map(move |name| (name, argument, text))
+        });
         Unused {
             patterns: self.rules.iter().filter_map(|rule| rule.pattern.as_ref()).collect(),
             axes: axes.collect(),
@@ -126,7 +134,7 @@ impl Unused<'_> {
         self.patterns.retain(|pattern| !matches(pattern, path));
         let (names, rank) =
             (metadata.dimension_names().unwrap_or_default(), metadata.shape().len());
-        self.axes.retain(|(name, _)| chunks::axis_of(name, rank, names).is_err());
+        self.axes.retain(|(name, ..)| chunks::axis_of(name, rank, names).is_err());
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -139,10 +147,10 @@ impl Unused<'_> {
             let reason = "no array of the source has such a name or path";
             return Err(CliError::argument("--for", pattern.as_str(), reason));
         }
-        let Some((name, text)) = self.axes.first() else { return Ok(()) };
+        let Some((name, argument, text)) = self.axes.first() else { return Ok(()) };
         let allowed = "no array of the source has such an axis".to_owned();
         let cause = ChunksError::Name { name: (*name).to_owned(), allowed };
-        Err(CliError::argument("--chunks", text, cause))
+        Err(CliError::argument(argument, text, cause))
     }
 }
 
@@ -172,6 +180,16 @@ impl clap::Args for Rules {
                     .value_parser(value)
                     .help("The lengths of the target's chunks [default: the source's]"),
             )
+            .arg(
+                arg("shards")
+                    .value_name("SHARDS")
+                    .allow_hyphen_values(true)
+                    .value_parser(value)
+                    .help(
+                        "The lengths of the target's shards, which hold the chunks; --chunks and \
+                         --codecs are then those within the shards",
+                    ),
+            )
             .arg(arg("codecs").value_name("CODECS").help(
                 "The target's codec chain: transpose,packbits:12,zstd:3, or the JSON list of \
                  zarr.json [default: the source's]",
@@ -188,8 +206,9 @@ impl clap::Args for Rules {
                     ),
             )
             .arg(arg("for").value_name("PATTERN").help(
-                "Limit the following --chunks, --codecs and --preset to the arrays of a group with a matching \
-                 name, or with a matching path if the pattern has a /; may be given several times",
+                "Limit the following --chunks, --shards, --codecs and --preset to the arrays of a group \
+                 with a matching name, or with a matching path if the pattern has a /; may be given \
+                 several times",
             ))
     }
 
@@ -201,7 +220,7 @@ impl clap::Args for Rules {
 impl FromArgMatches for Rules {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut given: Vec<(usize, &str, &String)> = Vec::new();
-        for name in ["for", "chunks", "codecs", "preset"] {
+        for name in ["for", "chunks", "shards", "codecs", "preset"] {
             let values = matches.get_many::<String>(name).into_iter().flatten();
             let indices = matches.indices_of(name).into_iter().flatten();
             given.extend(indices.zip(values).map(|(index, value)| (index, name, value)));
@@ -224,6 +243,7 @@ impl FromArgMatches for Rules {
             };
             let is_again = match name {
                 "chunks" => rule.chunks.replace(value.clone()).is_some(),
+                "shards" => rule.shards.replace(value.clone()).is_some(),
                 _ => {
                     let codecs = match name {
                         "preset" => For::from_str(value, false).map(Chosen::Preset),
@@ -241,12 +261,13 @@ impl FromArgMatches for Rules {
                 return Err(refused(ErrorKind::ArgumentConflict, text));
             }
         }
-        let is_empty = |rule: &&Rule| rule.chunks.is_none() && rule.codecs.is_none();
+        let is_empty =
+            |rule: &&Rule| rule.chunks.is_none() && rule.shards.is_none() && rule.codecs.is_none();
         let idle =
             rules.iter().filter_map(|rule| rule.pattern.as_ref().filter(|_| is_empty(&rule)));
         if let Some(pattern) = idle.into_iter().next() {
             let text = format!(
-                "--for {:?} needs --chunks, --codecs or --preset after it",
+                "--for {:?} needs --chunks, --shards, --codecs or --preset after it",
                 pattern.as_str()
             );
             return Err(refused(ErrorKind::ValueValidation, text));

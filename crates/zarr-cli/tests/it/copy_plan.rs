@@ -74,3 +74,64 @@ fn an_archive_needs_a_place_for_the_intermediate() {
     let both = run(folder, &[&copy[..], &["--dry-run", "--resume"]].concat());
     assert_eq!(both.status.code(), Some(2));
 }
+
+/// Damaged chunks show that none is decoded.
+#[test]
+fn chunks_move_into_shards_and_out_of_them() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    rows(folder);
+    std::fs::write(folder.join("rows.zarr/c/3/0"), b"damaged").expect("writes");
+    let shards = ["copy", "rows.zarr", "shards.zarr", "--shards", "256,2048"];
+    let plan = text(folder, &[&shards[..], &["--dry-run"]].concat());
+    assert!(plan.ends_with("; chunks move as they are stored\n"), "{plan}");
+    succeed(folder, &shards);
+    let number = |folder: &Path| std::fs::read_dir(folder).expect("a folder").count();
+    assert_eq!(number(&folder.join("shards.zarr/c")), 4);
+    let other = ["copy", "shards.zarr", "other.zarr", "--shards", "128|896,2048"];
+    succeed(folder, &other);
+    succeed(folder, &["copy", "other.zarr", "again.zarr", "--chunks", "16,2048"]);
+    let files = |name: &str| super::copy::files(&folder.join(name));
+    assert!(files("again.zarr") == files("rows.zarr"));
+
+    let verified =
+        run(folder, &["copy", "rows.zarr", "no.zarr", "--shards", "1024,2048", "--verify"]);
+    let said = String::from_utf8_lossy(&verified.stderr).into_owned();
+    assert!(!verified.status.success() && said.contains("c/3/0"), "{said}");
+}
+
+#[test]
+fn new_arrays_have_shards() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["create", "a.zarr", "--shape", "100,40", "--dtype", "int16", "--dims", "t,x"];
+    succeed(folder, &[&create[..], &["--chunks", "10,20", "--shards", "x=40,t=50|60"]].concat());
+    succeed(folder, &["create", "b.zarr", "--like", "a.zarr", "--shards", "50,40"]);
+    let document = |name: &str| -> serde_json::Value {
+        let json = std::fs::read(folder.join(name).join("zarr.json")).expect("reads");
+        serde_json::from_slice(&json).expect("JSON")
+    };
+    let (a, b) = (document("a.zarr"), document("b.zarr"));
+    assert_eq!(a["codecs"], b["codecs"]);
+    let shards = &a["codecs"][0]["configuration"];
+    assert_eq!(shards["chunk_shape"], serde_json::json!([10, 20]));
+    let edges = &a["chunk_grid"]["configuration"]["chunk_shapes"];
+    assert_eq!(*edges, serde_json::json!([[50, 60], 40]));
+    assert_eq!(b["chunk_grid"]["configuration"]["chunk_shape"], serde_json::json!([50, 40]));
+
+    let wrong = run(
+        folder,
+        &[&create[..1], &["c.zarr"], &create[2..], &["--chunks", "10|90,20", "--shards", "50,40"]]
+            .concat(),
+    );
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(said.contains("chunks of one length on each axis, within shards"), "{said}");
+    let wrong = run(
+        folder,
+        &[&create[..1], &["c.zarr"], &create[2..], &["--chunks", "10,20", "--shards", "55,40"]]
+            .concat(),
+    );
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(!wrong.status.success() && said.contains("55"), "{said}");
+    assert!(!folder.join("c.zarr").exists());
+}

@@ -8,3 +8,4 @@ pub(crate) mod document;
 mod draft;
 pub(crate) mod group;
 pub(crate) mod node;
+mod shards;

@@ -2,7 +2,10 @@
 
 use std::num::NonZeroU64;
 
-use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, EdgeRun, NodeMetadata};
+use zarr_metadata::{
+    ArrayBuilder, ArrayMetadata, ChunkEdges, ChunkGrid, Codec, DataType, EdgeRun, IndexLocation,
+    NodeMetadata, Sharding,
+};
 
 use crate::support::{breaks, document, message, with_grid};
 
@@ -340,4 +343,36 @@ fn a_grid_that_may_be_ignored_may_have_any_list() {
     let error = message(NodeMetadata::from_json(group("[[1, 02]]").as_bytes()));
     assert!(error.starts_with("$.chunk_grid.configuration.chunk_shapes[0][1]"), "{error}");
     assert!(error.contains("leading zeros"), "{error}");
+}
+
+/// The settings of the index are not those of the chunks: they stay.
+#[test]
+fn other_shards_keep_their_index() {
+    let mut sharding = Sharding::new([2], [Codec::bytes()]);
+    sharding.index_location = IndexLocation::Start;
+    let codecs = [Codec::ShardingIndexed(Box::new(sharding))];
+    let builder = ArrayBuilder::new([24], DataType::Uint8).chunk_shape([8]);
+    let sharded = builder.codecs(codecs.clone()).build().expect("valid");
+    let grid = |edge: u64| ChunkGrid::Regular { chunk_shape: vec![edge] };
+    let other = sharded.with_layout(None, None, Some(&grid(12))).expect("fits");
+    assert_eq!((other.codecs(), other.chunk_grid()), (&codecs[..], &grid(12)));
+    let both = sharded.with_layout(Some(&grid(3)), Some(&[Codec::Crc32c]), Some(&grid(12)));
+    assert!(both.is_err(), "a chain needs a codec that makes bytes");
+    let chain = [Codec::bytes(), Codec::Crc32c];
+    let both = sharded.with_layout(Some(&grid(3)), Some(&chain), Some(&grid(12))).expect("fits");
+    let [Codec::ShardingIndexed(found)] = both.codecs() else { panic!("{}", both.json()) };
+    assert_eq!((&found.chunk_shape[..], &found.codecs[..]), (&[3][..], &chain[..]));
+    assert_eq!(found.index_location, IndexLocation::Start);
+
+    // Without shards, chunks are what is stored, and codecs the whole chain.
+    let stored = sharded.with_layout(Some(&grid(4)), None, None).expect("fits");
+    assert_eq!((stored.codecs(), stored.chunk_grid()), (&codecs[..], &grid(4)));
+    let single = sharded.with_layout(Some(&grid(2)), Some(&codecs), None).expect("fits");
+    assert_eq!(single.codecs(), codecs);
+    let plain = sharded.with_layout(Some(&grid(2)), None, None).expect("fits");
+    assert_eq!((plain.codecs(), plain.chunk_grid()), (&[Codec::bytes()][..], &grid(2)));
+
+    let lengths = ChunkGrid::Rectilinear { chunk_shapes: vec![[10, 14].into()] };
+    let refused = plain.with_layout(Some(&lengths), None, Some(&grid(24))).expect_err("lengths");
+    assert_eq!(refused.path(), "$.chunk_grid");
 }

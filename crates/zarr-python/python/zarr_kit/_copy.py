@@ -51,6 +51,7 @@ def copy(
     target: _store.Url | Group,
     *,
     chunks: Any = None,
+    shards: Any = None,
     codecs: _codecs.Codecs | None = None,
     portable: bool = False,
     overwrite: bool = False,
@@ -70,6 +71,7 @@ def copy(
     target: _store.Url | Group,
     *,
     chunks: Any = None,
+    shards: Any = None,
     codecs: _codecs.Codecs | None = None,
     portable: bool = False,
     overwrite: bool = False,
@@ -88,6 +90,7 @@ def copy(
     target: _store.Url | Group,
     *,
     chunks: Any = None,
+    shards: Any = None,
     codecs: _codecs.Codecs | None = None,
     portable: bool = False,
     overwrite: bool = False,
@@ -115,6 +118,13 @@ def copy(
     chunks
         The chunks of the arrays in the target, as for `create`; None for the source's. For
         a group, one length or shape for all arrays, or a dict with the paths of arrays as keys.
+        Without ``shards``, these are the stored chunks: an array whose chunks become those within its
+        shards has no shards any more.
+    shards
+        The lengths of shards in the target, which hold many chunks each, in the forms of
+        ``chunks``; None for the source's. Then ``chunks`` and ``codecs`` are those within the
+        shards. Chunks that only move into, out of or between shards are copied as they are stored,
+        also damaged ones, which ``verify`` refuses.
     codecs
         The codecs of the arrays in the target; None for the source's.
     portable
@@ -172,22 +182,20 @@ def copy(
     """
     root = source.path if isinstance(source, (Array, Group)) else ""
     place = _node.at(source, source_options)
-    if isinstance(chunks, Mapping):
-        chunks = {path.strip("/"): asked for path, asked in chunks.items()}
-        _check_paths(chunks, place)
-
+    of_chunks, of_shards = _by_path("chunks", chunks, place), _by_path("shards", shards, place)
     grids: dict[str, dict[str, Any]] = {}
 
-    def change(path: str, document: str) -> tuple[str | None, str | None]:
-        within = path.removeprefix(root).strip("/")
-        asked = chunks.get(within) if isinstance(chunks, Mapping) else chunks
-        grid = None
-        if asked is not None:
-            found = _grid.document(asked, tuple(json.loads(document)["shape"]))
-            grid = json.dumps(found)
-            if not portable:
-                grids[within] = {"chunk_grid": found}
-        return grid, None if codecs is None else _codecs.as_json(codecs, json.loads(document)["data_type"])
+    def change(path: str, document: str) -> tuple[str | None, str | None, str | None]:
+        within, array = path.removeprefix(root).strip("/"), json.loads(document)
+        shape = tuple(array["shape"])
+        asked, outer = of_chunks(within), of_shards(within)
+        if outer is not None:
+            asked, outer = _grid.clipped(asked, shape), _grid.clipped(outer, shape)
+        inner, stored = (None if grid is None else _grid.document(grid, shape) for grid in (asked, outer))
+        if not portable and (stored or inner) is not None:
+            grids[within] = {"chunk_grid": stored or inner}
+        chain = None if codecs is None else _codecs.as_json(codecs, array["data_type"])
+        return inner and json.dumps(inner), chain, stored and json.dumps(stored)
 
     arguments = CopyArguments(
         change=change,
@@ -214,7 +222,7 @@ def copy(
 def copied(source: _native.NodeOrState, to: _native.NodeOrState) -> None:
     """Copies a node unchanged."""
     arguments = CopyArguments(
-        change=lambda path, document: (None, None), note=note_repeated, portable=False, intermediate=None,
+        change=lambda path, document: (None, None, None), note=note_repeated, portable=False, intermediate=None,
         memory=parsed_bytes(MEMORY), resume=False, overwrite=False, verify=False, allow_loss=False,
     )  # fmt: skip
     _native.copy(source, to, arguments, None)
@@ -230,22 +238,26 @@ def _planned(path: str, found: _native.PlannedReads | None) -> dict[str, Any]:
     return {**planned, "intermediate_bytes": size, "intermediate_chunks": chunks, "why": why}
 
 
-def _check_paths(chunks: Mapping[str, Any], place: _native.NodeOrState) -> None:
-    """Refuses chunks for paths at which there is no array."""
+def _by_path(name: str, lengths: Any, place: _native.NodeOrState) -> Callable[[str], Any]:
+    """The lengths for the array at a path. Refuses those for paths at which there is no array."""
+    if not isinstance(lengths, Mapping):
+        return lambda path: lengths
+    of = {path.strip("/"): asked for path, asked in lengths.items()}
     if isinstance(place, _native.Array):
-        raise TypeError("chunks: a dict of paths is for groups")
+        raise TypeError(f"{name}: a dict of paths is for groups")
     assert not isinstance(place, tuple) or len(place) == 5
     group = Group(_native.Group.open(place) if isinstance(place, tuple) else place)
-    wrong = [path for path in chunks if not isinstance(group.get(path), Array)]
+    wrong = [path for path in of if not isinstance(group.get(path), Array)]
     if wrong:
-        raise ValueError(f"chunks: there are no arrays {wrong} in {group!r}")
+        raise ValueError(f"{name}: there are no arrays {wrong} in {group!r}")
+    return of.get
 
 
 @dataclass(frozen=True)
 class CopyArguments:
     """The arguments of the native part."""
 
-    change: Callable[[str, str], tuple[str | None, str | None]]
+    change: Callable[[str, str], tuple[str | None, str | None, str | None]]
     note: Callable[[str, int, str], None]
     portable: bool
     intermediate: _native.State | None

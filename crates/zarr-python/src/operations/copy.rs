@@ -24,7 +24,7 @@ use crate::stores::node_store::{NodeStore, State};
 #[derive(FromPyObject)]
 pub(crate) struct CopyArguments {
     /// A function that gets the path and document of each array, and returns the JSON of its chunk
-    /// grid and codecs in the target, with `None` for unchanged ones.
+    /// grid, codecs and grid of shards in the target, with `None` for unchanged ones.
     change: Py<PyAny>,
     /// A function that gets the path of each array that is read many times, how often, and why.
     note: Py<PyAny>,
@@ -167,26 +167,28 @@ pub(crate) fn plan_copy(
     Ok(plans?.into_iter().map(planned).collect())
 }
 
+/// The JSON of a chunk grid, of codecs, and of a grid of shards.
+type NewLayout = (Option<String>, Option<String>, Option<String>);
+
 /// The metadata that an array has in the target.
 fn changed(
     arguments: &CopyArguments,
     prefix: &Prefix,
     metadata: &ArrayMetadata,
 ) -> Result<ArrayMetadata, PyErr> {
-    let (grid, codecs): (Option<String>, Option<String>) = Python::attach(|py| {
+    let (chunks, codecs, shards): NewLayout = Python::attach(|py| {
         arguments.change.call1(py, (prefix.as_str(), metadata.json()))?.extract(py)
     })?;
     let change = || -> Done<ArrayMetadata> {
-        let mut metadata = metadata.clone();
-        if let Some(grid) = grid {
-            let grid = ChunkGrid::from_json(grid.as_bytes())?;
-            metadata = metadata.with_shape_and_grid(metadata.shape(), &grid)?;
-        }
-        if let Some(codecs) = codecs {
-            let rank = metadata.shape().len();
-            let codecs = codecs_of(&codecs, metadata.data_type(), rank)?;
-            metadata = metadata.with_codecs(&codecs)?;
-        }
+        let grid = |json: Option<String>| {
+            json.map(|json| ChunkGrid::from_json(json.as_bytes())).transpose()
+        };
+        let (chunks, shards) = (grid(chunks)?, grid(shards)?);
+        let rank = metadata.shape().len();
+        let codecs = codecs.map(|codecs| codecs_of(&codecs, metadata.data_type(), rank));
+        let codecs = codecs.transpose()?;
+        let mut metadata =
+            metadata.with_layout(chunks.as_ref(), codecs.as_deref(), shards.as_ref())?;
         if arguments.portable {
             metadata = portable(&metadata).map_err(|error| refused(&error))?;
         }

@@ -206,7 +206,10 @@ fn overwrite(
 }
 
 fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
-    let like = args.like.as_deref().map(Like::open).transpose()?;
+    let mut like = args.like.as_deref().map(Like::open).transpose()?;
+    if let (Some(_), Some(like)) = (&args.shards, &mut like) {
+        like.leave_shards()?;
+    }
     let shape = match (&args.shape, &like) {
         (None, Some(like)) => like.shape.clone(),
         (shape, _) => numbers("--shape", shape.as_deref().unwrap_or_default())?,
@@ -271,6 +274,14 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
     let mut metadata = builder
         .build()
         .map_err(|cause| CliError::Metadata { argument: "zarr.json would not be valid", cause })?;
+    if let Some(text) = &args.shards {
+        let names = metadata.dimension_names().unwrap_or_default();
+        let shards = chunks::parse(text, &shape, names)
+            .map_err(|cause| CliError::argument("--shards", text, cause))?;
+        metadata = metadata
+            .with_layout(None, None, Some(&shards))
+            .map_err(|cause| CliError::Metadata { argument: "--shards", cause })?;
+    }
     let attributes = args.attributes.as_deref().or(other.map(|array| array.attributes()));
     if let Some(json) = attributes {
         metadata = metadata

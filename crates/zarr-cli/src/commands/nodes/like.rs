@@ -36,6 +36,15 @@ impl Like {
         Ok(Self { shape, data_type, metadata: None })
     }
 
+    /// Takes the chunks within shards for the chunks, for a new array with other shards.
+    pub(super) fn leave_shards(&mut self) -> Result<(), CliError> {
+        if let Some(metadata) = &mut self.metadata {
+            let wrong = |cause| CliError::Metadata { argument: "--like", cause };
+            *metadata = metadata.without_shards().map_err(wrong)?;
+        }
+        Ok(())
+    }
+
     /// The other array's codecs, if they fit this type and number of axes.
     pub(super) fn codecs(&self, data_type: &DataType, rank: usize) -> Option<&[Codec]> {
         let same = self.shape.len() == rank && self.data_type.as_ref() == Some(data_type);
