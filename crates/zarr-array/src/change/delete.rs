@@ -7,7 +7,7 @@ use crate::error::ArrayError;
 use crate::hierarchy::node::{self, METADATA_KEY};
 use crate::hierarchy::{Owner, Owners, version_2};
 use crate::parallel;
-use crate::store::{Key, KeyFilter, Links, Prefix, Store, UpdatePolicy, remove};
+use crate::store::{Key, KeyFilter, Links, LockScope, ObjectMeta, Prefix, Store, UpdatePolicy};
 
 /// Deletes the node at `prefix` and everything of Zarr's below it.
 ///
@@ -44,13 +44,15 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
 ///
 /// # Steps
 /// 1. Lists all objects below the node, and reads the documents among them.
-/// 2. Removes the other objects, if that was requested.
-/// 3. Removes the documents: first the node's own, after which no reader sees a node. Documents of
+/// 2. Locks the documents, and compares the node's own with that of step 1. Until step 5 is done, no
+///    node is created in the place of one of these, if the store's locks exclude other processes.
+/// 3. Removes the other objects, if that was requested.
+/// 4. Removes the documents: first the node's own, after which no reader sees a node. Documents of
 ///    groups go before documents of their members.
-/// 4. Removes all chunks and markers, in no particular order.
+/// 5. Removes all chunks and markers, in no particular order.
 ///
 /// So each node exists with all its chunks, or not at all. After an interruption objects remain
-/// that `check` names as stray; before step 4 these can be whole nodes without a group. Calling
+/// that `check` names as stray; before step 5 these can be whole nodes without a group. Calling
 /// again removes them. Until then no array can be [created](crate::Array::create) in the place of a
 /// deleted one, since it would show the old chunks as its own.
 ///
@@ -85,6 +87,8 @@ pub struct Deletion {
     may_be_chunks: bool,
     with_others: bool,
     documents: Vec<Key>,
+    /// The node's own document when it was planned.
+    planned: Option<ObjectMeta>,
 }
 
 impl Deletion {
@@ -96,6 +100,8 @@ impl Deletion {
     /// fails.
     pub fn plan(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Self, ArrayError> {
         let missing = || ArrayError::NotFound { path: node::display(prefix) };
+        // Before the listing: what is listed is of this node, or of a later one, which is noticed.
+        let planned = document_of(&**store, prefix);
         let mut found = 0_u64;
         let mut documents = Vec::new();
         let mut owners = Owners::among(&**store, prefix, &mut |key| {
@@ -123,7 +129,17 @@ impl Deletion {
         let count = u64::try_from(others.len()).unwrap_or(u64::MAX);
         let (store, prefix) = (Arc::clone(store), prefix.clone());
         let (objects, with_others) = (found.saturating_sub(count), false);
-        Ok(Self { store, prefix, owners, objects, others, may_be_chunks, with_others, documents })
+        Ok(Self {
+            store,
+            prefix,
+            owners,
+            objects,
+            others,
+            may_be_chunks,
+            with_others,
+            documents,
+            planned,
+        })
     }
 
     /// The number of nodes that are removed.
@@ -163,9 +179,10 @@ impl Deletion {
     ///
     /// # Errors
     /// [`ArrayError::OtherObjects`] if there are other objects and they are not to be removed;
-    /// nothing has been removed then. [`ArrayError::Store`] if the store fails.
+    /// nothing has been removed then. So it is after [`ArrayError::Stale`]: another process has put
+    /// the node's document since. [`ArrayError::Store`] if the store fails.
     pub fn run(self) -> Result<(), ArrayError> {
-        let Self { store, prefix, owners, others, documents, .. } = self;
+        let Self { store, prefix, owners, others, documents, planned, .. } = self;
         if let Some(first) = others.first()
             && !self.with_others
         {
@@ -176,16 +193,42 @@ impl Deletion {
                 may_be_chunks: self.may_be_chunks,
             });
         }
+        // A deletion may sleep for hours, and go on when there is another node.
+        let guard = match documents.is_empty() {
+            true => None,
+            false => {
+                let keys = [&documents[..], &[prefix.key(METADATA_KEY)?]].concat();
+                Some(crate::store::lock_step!("delete: lock", store.lock_all(&keys))?)
+            }
+        };
+        // Another deletion may have begun; then the document is gone.
+        let found = document_of(&*store, &prefix);
+        if crate::store::step!("delete: comparison with the planned document")
+            && found.is_some()
+            && found != planned
+        {
+            return Err(ArrayError::Stale { path: node::display(&prefix) });
+        }
         // One after another if a store does not answer several requests faster.
         let threads = store.capabilities().requests_in_flight;
         // Before the documents: after an interruption, a folder without a document could be anything.
         parallel::each(&others, threads, |key| store.delete(key))?;
         for level in documents.chunk_by(|a, b| node::depth(a) == node::depth(b)) {
-            parallel::each(level, threads, |key| remove(&*store, key))?;
+            parallel::each(level, threads, |key| store.delete(key))?;
         }
         let own: KeyFilter = Arc::new(move |key| owners.owner(key) == Owner::Zarr);
         store.delete_where(&prefix, &own)?;
+        if guard.is_some_and(|guard| guard.scope() == LockScope::AllProcesses) {
+            // The folders of the locks, now that they are released.
+            let none: KeyFilter = Arc::new(|_| false);
+            store.delete_where(&prefix, &none)?;
+        }
         update_consolidated(&store, &prefix, Scope::Subtree, UpdatePolicy::default());
         Ok(())
     }
+}
+
+/// The description of a node's document; `None` if there is none, or a link that leads nowhere.
+fn document_of(store: &dyn Store, prefix: &Prefix) -> Option<ObjectMeta> {
+    prefix.key(METADATA_KEY).ok().and_then(|key| store.head(&key).ok().flatten())
 }
