@@ -447,4 +447,5 @@ def test_errors_name_the_store(tmp_path):
     for work in cases:
         with pytest.raises(ValueError) as raised:
             work()
-        assert raised.value.__notes__ == [f"in {tmp_path}/a\\nb.zarr/in/x"]
+        assert str(raised.value).startswith(f"{tmp_path}/a\\nb.zarr/in/x: ")
+        assert str(raised.value).count(f"{tmp_path}") == 1

@@ -375,7 +375,7 @@ def test_chunks_that_are_written_later_are_errors_unless_they_may_change(months,
             array[...]
         np.testing.assert_array_equal(array[:31], values[0])
     findings = list(opened[0].check(data=True))
-    assert {(finding.id, finding.key) for finding in findings} == {
+    assert {(finding.id, finding.key) for finding in findings if finding.severity != "note"} == {
         ("unusable-member", f"feb.zarr/c/0/{number}") for number in range(2)
     }
     expected = np.concatenate([values[0], values[1] + 1, values[2]])

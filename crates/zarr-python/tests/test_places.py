@@ -1,5 +1,6 @@
 """Zip archives, reference files and virtual joins: opened, pickled, by Dask and by Xarray."""
 
+import errno
 import os
 import pickle
 import shutil
@@ -436,3 +437,14 @@ def test_folders_that_were_made_for_nothing_are_removed(tmp_path):
     with pytest.raises(FileExistsError):
         zarr_kit.create_array(where, **new)
     assert zarr_kit.open(where).shape == (3,)
+
+
+def test_a_missing_place_has_the_number_and_name_of_a_missing_file(tmp_path):
+    for name in ("none", "none.zip", "none.zjoin", "a\nb"):
+        with pytest.raises(FileNotFoundError, match="No such file or directory") as raised:
+            zarr_kit.open(tmp_path / name)
+        shown = f"{tmp_path}/{name}".replace("\n", "\\n")
+        assert (raised.value.errno, raised.value.filename) == (errno.ENOENT, shown)
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(NotADirectoryError, match=f"{tmp_path}/file"):
+        zarr_kit.open(tmp_path / "file")

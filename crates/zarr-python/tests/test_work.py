@@ -71,6 +71,7 @@ def test_checks_find_what_is_wrong(array, tmp_path):
     assert [(finding.id, finding.severity, finding.key) for finding in report] == [
         ("chunk-length", "error", "c/0/1"),
         ("stray-object", "warning", "stray"),
+        ("no-checksum", "note", None),
     ]
     assert len(report.errors) == len(report.warnings) == 1 and not report.is_clean
     assert str(report[1]) == "warning: stray: in an array, but no chunk's key [stray-object]"

@@ -11,7 +11,7 @@ use zarr_kit::ArrayError;
 use zarr_kit::array::store::{KeyError, StoreError};
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::JoinError;
-use zarr_kit::metadata::MetadataError;
+use zarr_kit::metadata::{MetadataError, Printable};
 use zarr_kit::place::PlaceError;
 use zarr_kit::virtual_join::VirtualJoinError;
 
@@ -44,10 +44,18 @@ pub(crate) struct Raised(PyErr);
 pub(crate) type Done<T> = Result<T, Raised>;
 
 impl Raised {
-    /// The same, with a note that names the node, because messages only name keys in its store.
-    pub(crate) fn noted(self, py: Python<'_>, place: &str) -> Self {
-        // Without the note, the exception is still the right one.
-        let _noted = self.0.value(py).call_method1("add_note", (format!("in {place}"),));
+    /// The same, with the place of the node before its text, because messages only name keys in its
+    /// store. One that Python code raised gets a note instead.
+    pub(crate) fn at(self, py: Python<'_>, place: &str) -> Self {
+        let value = self.0.value(py);
+        // Without its place, the exception is still the right one.
+        if self.0.traceback(py).is_some() {
+            let _noted = value.call_method1("add_note", (format!("in {place}"),));
+        } else if let Ok((text,)) = value.getattr("args").and_then(|it| it.extract::<(String,)>())
+            && !text.starts_with(place)
+        {
+            let _named = value.setattr("args", (format!("{place}: {text}"),));
+        }
         self
     }
 }
@@ -89,8 +97,11 @@ impl From<PlaceError> for Raised {
             PlaceError::Store(error) => return error.into(),
             PlaceError::Array(error) => return error.into(),
             PlaceError::VirtualJoin(error) => return error.into(),
-            PlaceError::NotFound { .. } => PyFileNotFoundError::new_err(text),
-            PlaceError::Folder { cause, .. } => of_io(&cause, text),
+            PlaceError::NotFound { place } => of_file(ENOENT, &place),
+            PlaceError::Folder { folder, cause } => match cause.raw_os_error() {
+                Some(number) => of_file(number, &folder.display().to_string()),
+                None => of_io(&cause, text),
+            },
             _ => PyValueError::new_err(text),
         })
     }
@@ -201,6 +212,22 @@ fn of_store(error: &StoreError, text: String) -> PyErr {
         )),
         StoreError::Key(_) => PyKeyError::new_err(text),
         _ => PyOSError::new_err(text),
+    }
+}
+
+/// The number of the error that a file is missing, in every system.
+const ENOENT: i32 = 2;
+
+/// The exception of Python for a file: its kind, `errno` and `filename` come from the number.
+fn of_file(number: i32, place: &str) -> PyErr {
+    let place = Printable(place).to_string();
+    let text = Python::attach(|py| {
+        let text = py.import("os").and_then(|os| os.call_method1("strerror", (number,)));
+        text.and_then(|text| text.extract::<String>())
+    });
+    match text {
+        Ok(text) => PyOSError::new_err((number, text, place)),
+        Err(error) => error,
     }
 }
 

@@ -312,7 +312,7 @@ impl NodeStore {
     /// The result, with an error that names the node.
     pub(crate) fn named<T>(&self, prefix: &Prefix, done: Done<T>) -> Done<T> {
         done.map_err(|raised| {
-            Python::attach(|py| raised.noted(py, &Printable(&self.shown_node(prefix)).to_string()))
+            Python::attach(|py| raised.at(py, &Printable(&self.shown_node(prefix)).to_string()))
         })
     }
 
