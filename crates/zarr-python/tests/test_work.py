@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+import types
 import xml.etree.ElementTree
 from contextlib import redirect_stderr
 
@@ -335,3 +336,34 @@ def test_chunks_for_arrays_that_are_not_there_are_refused(array, tmp_path):
     with pytest.raises(TypeError, match="for groups"):
         zarr_kit.copy(array, tmp_path / "h.zarr", chunks={"a": 2})
     assert not (tmp_path / "h.zarr").exists()
+
+
+def test_progress_in_a_notebook_is_a_bar_below_the_cell(tmp_path, monkeypatch, capfd):
+    shown = []
+
+    class Handle:
+        def update(self, content, raw):
+            shown.append((False, content))
+
+    def display(content, raw, display_id):
+        shown.append((True, content))
+        return Handle()
+
+    ipython, displays = types.ModuleType("IPython"), types.ModuleType("IPython.display")
+    ipython.get_ipython = lambda: types.SimpleNamespace(kernel=None)
+    displays.display = display
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", displays)
+    source = zarr_kit.create_group(tmp_path / "a")
+    for name in ("<b>", "c"):
+        source.create_array(name, data=np.arange(40.0), chunks=10)
+    zarr_kit.copy(source, tmp_path / "b", chunks=20, codecs=["bytes"], progress=True)
+    assert [first for first, _ in shown] == [True] + [False] * (len(shown) - 1)
+    assert all("<progress" in content["text/html"] and "<b>" not in content["text/html"] for _, content in shown)
+    assert 'value="1.000"' in shown[-1][1]["text/html"]
+    assert capfd.readouterr() == ("", "")
+    # A shell of IPython in a terminal has no kernel.
+    ipython.get_ipython = lambda: types.SimpleNamespace()
+    shown.clear()
+    zarr_kit.copy(source, tmp_path / "c", chunks=20, codecs=["bytes"], progress=True)
+    assert not shown and "\r" in capfd.readouterr().err

@@ -192,10 +192,12 @@ def copy(
         if outer is not None:
             asked, outer = _grid.clipped(asked, shape), _grid.clipped(outer, shape)
         inner, stored = (None if grid is None else _grid.document(grid, shape) for grid in (asked, outer))
-        if not portable and (stored or inner) is not None:
-            grids[within] = {"chunk_grid": stored or inner}
+        grid = inner if stored is None else stored
+        if not portable and grid is not None:
+            grids[within] = {"chunk_grid": grid}
         chain = None if codecs is None else _codecs.as_json(codecs, array["data_type"])
-        return inner and json.dumps(inner), chain, stored and json.dumps(stored)
+        text = [None if grid is None else json.dumps(grid) for grid in (inner, stored)]
+        return text[0], chain, text[1]
 
     arguments = CopyArguments(
         change=change,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import html
+import importlib
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from ._native import printable
 
@@ -13,7 +16,7 @@ Told = Callable[[str, int, int | None], object]
 """A function that gets the path of an array, the amount done, and the total, or None."""
 
 Progress = bool | Told
-"""True for a progress bar on standard error, or a function that is called."""
+"""True for a progress bar, on standard error or in a notebook's cell, or a function that is called."""
 
 
 @contextmanager
@@ -32,30 +35,67 @@ def told(progress: Progress, unit: str) -> Iterator[Told | None]:
 
 
 class Bar:
-    """A line on standard error that is overwritten by each update."""
+    """What is done, in a place that each update overwrites."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit
         self._start = time.monotonic()
-        self._width = 0
+        self._place: _Line | _Cell = _Cell() if _is_notebook() else _Line()
 
     def __call__(self, path: str, done: int, total: int | None) -> None:
         seconds = time.monotonic() - self._start
-        text = f"{printable(path) or '/'}: {_amount(done, self._unit)}"
+        before, after, part = f"{printable(path) or '/'}: {_amount(done, self._unit)}", "", None
         if total:
-            filled = 20 * min(done, total) // total
             left = seconds / done * (total - done) if done else 0.0
-            text += f" of {_amount(total, self._unit)} |{'#' * filled:20}| {left:.0f} s left"
-        self._write(text)
+            before, after = f"{before} of {_amount(total, self._unit)}", f"{left:.0f} s left"
+            part = min(done, total) / total
+        self._place.show(before, part, after)
 
     def close(self) -> None:
         """Ends the line, if there is one."""
+        self._place.close()
+
+
+class _Line:
+    """A line on standard error."""
+
+    _width = 0
+
+    def show(self, before: str, part: float | None, after: str) -> None:
+        text = before if part is None else f"{before} |{'#' * int(20 * part):20}| {after}"
+        print(f"\r{text:{self._width}}", end="", file=sys.stderr, flush=True)
+        self._width = len(text)
+
+    def close(self) -> None:
         if self._width:
             print(file=sys.stderr, flush=True)
 
-    def _write(self, text: str) -> None:
-        print(f"\r{text:{self._width}}", end="", file=sys.stderr, flush=True)
-        self._width = len(text)
+
+class _Cell:
+    """A bar below the cell of a notebook."""
+
+    _handle: Any = None
+
+    def show(self, before: str, part: float | None, after: str) -> None:
+        value = "" if part is None else f' value="{part:.3f}"'
+        content = {
+            "text/plain": f"{before} {after}".rstrip(),
+            "text/html": f"<div>{html.escape(before)} <progress{value}></progress> {after}</div>",
+        }
+        if self._handle is None:
+            displays: Any = importlib.import_module("IPython.display")
+            self._handle = displays.display(content, raw=True, display_id=True)
+        else:
+            self._handle.update(content, raw=True)
+
+    def close(self) -> None:
+        """The last state stays."""
+
+
+def _is_notebook() -> bool:
+    """Whether the code is run by a kernel, which shows HTML."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 def _amount(number: int, unit: str) -> str:
