@@ -216,3 +216,25 @@ def test_a_fill_value_that_is_a_string_is_no_attribute(tmp_path):
     with pytest.raises(ValueError, match="Unsupported dtype StringDType") as raised:
         to_zarr(ds, tmp_path / "b.zarr")
     assert raised.value.__notes__ == ["while variable 's' was encoded"]
+
+
+def test_names_with_a_slash_are_refused_with_what_to_do(tmp_path):
+    data = xr.Dataset({"in/rain": ("x", np.arange(3))})
+    with pytest.raises(ValueError, match="'rain' in the group 'in', with group='in' or as a DataTree"):
+        to_zarr(data, tmp_path / "a.zarr")
+    assert not (tmp_path / "a.zarr").exists()
+    to_zarr(data.rename({"in/rain": "rain"}), tmp_path / "a.zarr", group="in")
+    assert zarr_kit.open(tmp_path / "a.zarr", "in/rain")[:].tolist() == [0, 1, 2]
+
+
+def test_chunks_may_be_auto(tmp_path):
+    data = xr.Dataset({"rain": (("x", "y"), np.zeros((6, 4)))}).chunk(x=(4, 2))
+    to_zarr(data, tmp_path / "a.zarr", chunks="auto")
+    to_zarr(data, tmp_path / "b.zarr", encoding={"rain": {"chunks": "auto"}})
+    to_zarr(data, tmp_path / "c.zarr")
+    chunks = [zarr_kit.open(tmp_path / f"{name}.zarr", "rain").chunks for name in "abc"]
+    assert chunks == [(4, 4)] * 3
+    with pytest.raises(ValueError, match='chunks: lengths by dimension, or "auto"'):
+        to_zarr(data, tmp_path / "d.zarr", chunks="large")
+    with pytest.raises(TypeError, match="is not a tuple"):
+        to_zarr(data, tmp_path / "d.zarr", encoding={"rain": {"shards": "auto"}})

@@ -117,6 +117,8 @@ def _by_encoding(
     found = []
     for entry in ("chunks", "shards"):
         value = variable.encoding.get(entry)
+        # As if nothing were given: the same rule chooses them.
+        value = None if entry == "chunks" and isinstance(value, str) and value == "auto" else value
         if isinstance(value, int | np.integer):
             value = (value,) * variable.ndim
         try:
@@ -131,7 +133,7 @@ def _by_encoding(
 def _checked(name: str, entry: str, value: Any, variable: Variable) -> Chunks:
     where = f"variable {name!r}: encoding[{entry!r}]={value!r}"
     if not isinstance(value, tuple | list):
-        raise TypeError(f"{where} is no tuple with an entry per dimension")
+        raise TypeError(f"{where} is not a tuple with an entry for each dimension")
     if len(value) != variable.ndim:
         raise ValueError(f"{where} has not {variable.ndim} entries, one per dimension")
     chunks = tuple(_entry(name, length) for length in value)

@@ -212,8 +212,14 @@ def _check_names(dataset: Dataset, nodes: Mapping[str, Array | Group]) -> None:
     for name in dataset.variables:
         if not isinstance(name, str):
             raise TypeError(f"the name of a variable or dimension is a string, not {name!r}")
-        if not name or "/" in name:
-            raise ValueError(f"{name!r} cannot be the name of a variable: it is empty, or a path")
+        if not name:
+            raise ValueError("the name of a variable is not empty")
+        if "/" in name:
+            above, below = name.rsplit("/", 1)
+            raise ValueError(
+                f"{name!r} cannot be the name of a variable, because a slash separates groups: rename it, or "
+                f"store {below!r} in the group {above!r}, with group={above!r} or as a DataTree"
+            )
         if isinstance(nodes.get(name), Group):
             raise FileExistsError(f"there is a group in the place of variable {name!r}: {nodes[name]!r}")
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from xarray import DataArray, Dataset, DataTree, Variable
@@ -47,7 +47,7 @@ def to_zarr(
     group: str | None = None,
     mode: str | None = None,
     codecs: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
-    chunks: Mapping[Any, int | Sequence[int]] | None = None,
+    chunks: Mapping[Any, int | Sequence[int]] | Literal["auto"] | None = None,
     encoding: Mapping[Any, Mapping[Any, Any]] | None = None,
     append_dim: Hashable | None = None,
     region: Region | None = None,
@@ -88,7 +88,7 @@ def to_zarr(
         precedence.
     chunks
         For new variables, the chunks of each dimension: a number, or all lengths, which makes the
-        grid ``rectilinear``. By default they come from ``encoding``; otherwise from the Dask array,
+        grid ``rectilinear``. By default, or with ``"auto"``, they come from ``encoding``; otherwise from the Dask array,
         with a ``regular`` grid if all but the last are equal; otherwise `zarr_kit.create` chooses
         them. zarr-python reads rectilinear grids with its configuration
         ``array.rectilinear_chunks``.
@@ -157,6 +157,10 @@ def to_zarr(
     ((31, 28), (4,))
     """
     mode = _mode(mode, append_dim, region)
+    if isinstance(chunks, str):
+        if chunks != "auto":
+            raise ValueError(f'chunks: lengths by dimension, or "auto", not {chunks!r}')
+        chunks = None
     if isinstance(data, DataTree):
         if append_dim is not None or region is not None:
             raise NotImplementedError("append_dim and region of a tree: write its nodes one by one")
