@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +24,11 @@ def test_examples_run(page, tmp_path, monkeypatch):
     blocks, names = blocks_of(page), {}
     assert blocks
     for number, block in enumerate(blocks):
-        exec(compile(block, f"{page}, example {number + 1}", "exec"), names)
+        if '__name__ == "__main__"' in block:
+            (tmp_path / "script.py").write_text(block)
+            subprocess.run([sys.executable, "script.py"], check=True)
+        else:
+            exec(compile(block, f"{page}, example {number + 1}", "exec"), names)
 
 
 def test_years_of_netcdf_become_one_array(tmp_path, monkeypatch):
