@@ -243,6 +243,9 @@ impl<'m, 'a> PartRun<'m, 'a> {
 
     /// Whether the marker is the one that this part has found or put.
     fn is_open(&self) -> Result<bool, TransferError> {
+        if !zarr_store::step!("parts: look at the marker at the end of a part") {
+            return Ok(true);
+        }
         match self.marker.check(Step::Copying) {
             Err(TransferError::Removed { .. }) => Ok(false),
             checked => checked.map(|()| true),
