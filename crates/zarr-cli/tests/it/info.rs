@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::support::{file, root, session, succeed, text};
+use crate::support::{file, root, run_with, session, succeed, text};
 
 const SEATTLE: &str = "fixtures/seattle-weather.zarr";
 
@@ -124,4 +124,37 @@ fn a_wide_shape_does_not_widen_other_lines() {
     let line = |name: &str| listed.lines().find(|line| line.contains(name)).expect("is listed");
     assert!(line("narrow").len() < 120, "{listed}");
     assert!(line("wide").len() > 1800, "{listed}");
+}
+
+/// 9 of 16 inner chunks are stored, in three of four shards; the others are fill values.
+#[test]
+fn inner_chunks_are_counted_by_the_indices_of_shards() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["create", "a.zarr", "--shape", "7,8", "--dtype", "uint8"];
+    succeed(folder, &[&create[..], &["--chunks", "2,2", "--shards", "4,4"]].concat());
+    for (region, count) in [("0:4,0:4", 16), ("4:7,0:4", 12), ("4:6,5:6", 2)] {
+        let write = ["write", "a.zarr", "--region", region, "--from", "-"];
+        assert!(run_with(folder, &write, &vec![1; count]).status.success());
+    }
+    let row = |text: String| {
+        text.lines().find(|line| line.trim_start().starts_with("inner ")).map(str::to_owned)
+    };
+    let said = row(text(folder, &["info", "a.zarr"])).expect("a row");
+    assert_eq!(said, "  inner     16 of 2 x 2, 9 stored");
+    let json: serde_json::Value =
+        serde_json::from_str(&text(folder, &["info", "a.zarr", "--json"])).expect("JSON");
+    let inner = serde_json::json!({"shape": [2, 2], "all": 16, "stored": 9, "not_counted": null});
+    assert_eq!(json["chunks"]["inner"], inner);
+
+    // A damaged index hides them, and the rest is described.
+    let path = folder.join("a.zarr/c/0/0");
+    let mut bytes = std::fs::read(&path).expect("reads");
+    *bytes.last_mut().expect("bytes") ^= 1;
+    std::fs::write(&path, bytes).expect("writes");
+    let said = row(text(folder, &["info", "a.zarr"])).expect("a row");
+    assert!(
+        said.starts_with("  inner     16 of 2 x 2, those stored are not counted: chunk c/0/0: "),
+        "{said}"
+    );
 }

@@ -44,7 +44,7 @@ struct ArrayJson<'a> {
 impl ArrayInfo {
     /// As `info --json` prints it.
     pub fn json(&self) -> impl Serialize + '_ {
-        let Self { metadata, bound, layout, stored, unfinished } = self;
+        let Self { metadata, bound, layout, stored, inner, unfinished } = self;
         let stored = stored.as_ref();
         // In canonical form if the type is interpreted.
         let fill = metadata.fill_value();
@@ -58,7 +58,14 @@ impl ArrayInfo {
             })
         };
         let chunks = layout.as_ref().map(ChunkLayout::grid).map(|grid| {
+            let inner = inner.as_ref().map(|inner| {
+                json!({
+                    "shape": inner.shape, "all": inner.all, "stored": inner.stored.as_ref().ok(),
+                    "not_counted": inner.stored.as_ref().err(),
+                })
+            });
             json!({
+                "inner": inner,
                 "declared": grid.declared(),
                 "occupied": grid.occupied(),
                 "stored": stored.map(|stored| stored.occupied),

@@ -1,5 +1,6 @@
 //! The description of an array: shape, size, type, grid, codecs, attributes and stored chunks.
 
+mod inner;
 mod json;
 mod stored;
 mod unfinished;
@@ -11,6 +12,7 @@ use zarr_array::{Array, ArrayError, ChunkLayout};
 use zarr_grid::Grid;
 use zarr_metadata::{ArrayMetadata, DataType, FillValue};
 
+use self::inner::{Inner, inner};
 use self::stored::{Stored, stored};
 pub use self::unfinished::unfinished;
 use crate::format::element;
@@ -27,11 +29,13 @@ pub struct ArrayInfo {
     bound: Result<Array, ArrayError>,
     layout: Option<ChunkLayout>,
     stored: Option<Stored>,
+    inner: Option<Inner>,
     unfinished: Option<String>,
 }
 
 impl ArrayInfo {
-    /// Describes an open array and lists its stored chunks. With `quick`, the sizes of the stored
+    /// Describes an open array and lists its stored chunks, and the inner chunks of a limited number
+    /// of shards, by their indices. With `quick`, that number is larger and the sizes of the stored
     /// objects are added up: use it if a size takes no request, as in a folder.
     #[must_use]
     pub fn of(array: &Array, quick: bool) -> Self {
@@ -53,13 +57,17 @@ impl ArrayInfo {
         // A store that cannot be listed (HTTP) can still be described.
         let stored = layout.as_ref().and_then(|layout| stored(store, layout, quick).ok());
         let unfinished = layout.as_ref().and_then(|layout| unfinished(&**store, layout.prefix()));
-        Self { metadata, bound, layout, stored, unfinished }
+        let inner = match (&bound, &stored) {
+            (Ok(array), Some(stored)) => inner(array, stored),
+            _ => None,
+        };
+        Self { metadata, bound, layout, stored, inner, unfinished }
     }
 
     /// In words.
     #[must_use]
     pub fn table(&self) -> Table {
-        let Self { metadata, bound, layout, stored, unfinished } = self;
+        let Self { metadata, bound, layout, stored, inner, unfinished } = self;
         let stored = stored.as_ref();
         let mut table = Table::default();
         let elements =
@@ -85,6 +93,14 @@ impl ArrayInfo {
         table.row("grid", metadata.chunk_grid().name());
         if let Some(layout) = layout {
             grid_rows(metadata, layout.grid(), stored, &mut table);
+        }
+        if let Some(Inner { shape, all, stored }) = inner {
+            let stored = match stored {
+                Ok(stored) => format!("{} stored", words::count(*stored)),
+                Err(why) => format!("those stored are not counted: {why}"),
+            };
+            let all = words::count(*all);
+            table.row("  inner", format!("{all} of {}, {stored}", words::shape(shape)));
         }
         table.row("codecs", words::codecs(metadata.codecs(), metadata.data_type()));
         match bound {

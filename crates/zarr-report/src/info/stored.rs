@@ -6,6 +6,8 @@ use zarr_array::ArrayError;
 use zarr_array::ChunkLayout;
 use zarr_array::store::{Store, StoreExt as _};
 
+use super::inner::SHARDS;
+
 /// If more chunks than this are stored, their sizes are not added up: each takes a request.
 const SIZED: u64 = 100_000;
 
@@ -20,6 +22,9 @@ pub(super) struct Stored {
     pub(super) bytes: Option<[u64; 2]>,
     /// Elements of the array in the stored chunks.
     pub(super) elements: u128,
+    /// The chunks with elements, if they are at most `most`.
+    pub(super) shards: Option<Vec<Vec<u64>>>,
+    pub(super) most: usize,
 }
 
 /// The sizes are added up if asking the store for them is `quick`.
@@ -28,13 +33,19 @@ pub(super) fn stored(
     layout: &ChunkLayout,
     quick: bool,
 ) -> Result<Stored, ArrayError> {
-    let mut stored = Stored { bytes: quick.then_some([0; 2]), ..Stored::default() };
+    let most = SHARDS[usize::from(quick)];
+    let (bytes, shards) = (quick.then_some([0; 2]), Some(Vec::new()));
+    let mut stored = Stored { bytes, shards, most, ..Stored::default() };
     let mut seen = 0_u64;
     for chunk in layout.stored_chunks(store) {
         let chunk = chunk?;
         if chunk.occupied {
             stored.occupied += 1;
             stored.elements = stored.elements.saturating_add(elements(layout, &chunk.index));
+            stored.shards = stored.shards.filter(|shards| shards.len() < most);
+            if let Some(shards) = &mut stored.shards {
+                shards.push(chunk.index.clone());
+            }
         } else {
             stored.beyond += 1;
         }
