@@ -2,10 +2,15 @@
 
 mod documents;
 mod node;
+mod regions;
+mod sums;
+mod tasks;
 mod values;
+#[cfg(test)]
+mod whole_arrays;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use serde_json::{Value, json};
 use zarr_array::{ArrayError, Group, open_node};
@@ -65,6 +70,7 @@ impl Difference<'_> {
                     "path": path, "what": "values", "content": true,
                     "elements": values.elements, "different": values.different,
                     "first": values.first.as_ref().map(pair), "largest": largest,
+                    "regions": values.regions.iter().map(|region| shown(region)).collect::<Vec<_>>(),
                 })
             }
         }
@@ -88,20 +94,33 @@ impl Difference<'_> {
     }
 }
 
+/// A region as `--region` takes it.
+fn shown(region: &[Range<u64>]) -> String {
+    let axes = region.iter().map(|axis| format!("{}:{}", axis.start, axis.end));
+    axes.collect::<Vec<_>>().join(",")
+}
+
 fn values_in_words(values: &Values) -> String {
-    let shown = |pair: &Pair| format!("{:?}: {} | {}", pair.index, pair.one, pair.other);
+    let pair_in_words = |pair: &Pair| format!("{:?}: {} | {}", pair.index, pair.one, pair.other);
     let mut line = format!(
         "values: {} of {} differ",
         words::count(values.different),
         words::counted(values.elements, "element"),
     );
     if let Some(first) = &values.first {
-        line.push_str(&format!(", first at {}", shown(first)));
+        line.push_str(&format!(", first at {}", pair_in_words(first)));
     }
     // Of one different element, the first says all.
+    if values.different > 1 && values.regions.iter().any(|region| !region.is_empty()) {
+        let regions: Vec<String> = values.regions.iter().map(|region| shown(region)).collect();
+        line.push_str(&format!(", all in {}", regions.join(" and ")));
+    }
     if let Some((difference, at)) = values.largest.as_ref().filter(|_| values.different > 1) {
         let difference = values.exact.map_or(difference.to_string(), |exact| exact.to_string());
-        line.push_str(&format!("; the largest difference is {difference}, at {}", shown(at)));
+        line.push_str(&format!(
+            "; the largest difference is {difference}, at {}",
+            pair_in_words(at)
+        ));
     }
     line
 }
@@ -177,8 +196,8 @@ pub enum DiffEvent<'a> {
 }
 
 /// Compares two nodes and all nodes below them: their documents, and unless `metadata_only`, their
-/// elements. A node that cannot be read is reported; the others are still compared. The comparison
-/// ends early when `event` breaks.
+/// elements. A node or chunk that cannot be read is reported; the others are still compared. The
+/// comparison ends early when `event` breaks.
 ///
 /// # Errors
 /// [`DiffError`] if one of the two nodes, or a list of nodes, cannot be read.
@@ -332,8 +351,14 @@ impl Comparison<'_> {
             })
         });
         match compared {
-            Ok(ControlFlow::Continue(values)) => {
+            Ok(ControlFlow::Continue((values, unread))) => {
                 self.summary.elements = self.summary.elements.saturating_add(values.elements);
+                self.summary.not_compared += u64::from(!unread.is_empty());
+                for error in unread {
+                    if self.found(path, DifferenceKind::NotCompared(error)).is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
                 if values.first.is_none() {
                     return Ok(ControlFlow::Continue(()));
                 }

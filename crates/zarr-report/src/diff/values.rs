@@ -9,6 +9,9 @@ use zarr_cf::Numbers;
 use zarr_metadata::DataType;
 
 use super::node::{DiffError, DiffNode};
+use super::regions::Regions;
+use super::sums::Tiles;
+use super::tasks::{Piece, count, cut, grid_error, is_of_one_chunk, overlap, visits};
 use crate::format::{element, quoted};
 use crate::pieces::{elements, stored_tasks};
 use crate::{PIECE, ReportError};
@@ -28,6 +31,8 @@ pub struct Values {
     pub largest: Option<(f64, Pair)>,
     /// The largest difference of integers of 64 bits or times.
     pub(super) exact: Option<u64>,
+    /// Boxes that hold all differences, at most eight.
+    pub regions: Vec<Vec<Range<u64>>>,
 }
 
 /// Two elements at one index, as text.
@@ -42,20 +47,38 @@ pub struct Pair {
     pub other: String,
 }
 
-/// Compares all elements of two arrays of one shape and type, in pieces that end where the chunks of
-/// `one` end. If both store few of their chunks, only these are read. `progress` is called with the
-/// bytes compared so far.
+/// Elements of variable length count as so many bytes.
+const VARIABLE: u64 = 64;
+
+/// How often chunks of an array may be read so that each piece is compared at once; otherwise each
+/// array is read for sums first.
+const READS: u64 = 2;
+
+/// Compares all elements of two arrays of one shape and type, in pieces of whole chunks. If both store
+/// few of their chunks, only these are read. If the chunks of the arrays cross, so that pieces of one
+/// would read chunks of the other again and again, only tiles whose sums differ are compared.
+///
+/// Also returns the errors of the chunks that cannot be read; the others are compared. `progress` is
+/// called with the bytes read so far.
 pub(super) fn compare(
     one: (&DiffNode<'_>, &Array),
     other: (&DiffNode<'_>, &Array),
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
-) -> Result<ControlFlow<(), Values>, DiffError> {
+) -> Result<ControlFlow<(), (Values, Vec<DiffError>)>, DiffError> {
     let ours = one.1;
-    let whole = Selection::whole(ours.shape());
-    let all = elements(&whole).map_err(|cause| one.0.failed(cause))?;
-    let values = Values::default();
-    let mut comparison =
-        Comparison { one, other, numbers: OnceCell::new(), values, bytes: 0, progress };
+    let all = elements(&Selection::whole(ours.shape())).map_err(|cause| one.0.failed(cause))?;
+    let mut comparison = Comparison {
+        one,
+        other,
+        numbers: OnceCell::new(),
+        values: Values::default(),
+        regions: Regions::default(),
+        damaged: Vec::new(),
+        unread: Vec::new(),
+        skipped: 0,
+        bytes: 0,
+        progress,
+    };
     let chunks = |array: &Array| array.grid().occupied_chunks().unwrap_or(u64::MAX);
     let mine = stored_tasks(ours, ours, chunks(ours)).map_err(|cause| one.0.failed(cause))?;
     let theirs = match &mine {
@@ -64,9 +87,20 @@ pub(super) fn compare(
     };
     let flow = match (mine, theirs.map_err(|cause| other.0.failed(cause))?) {
         (Some(mine), Some(theirs)) => comparison.stored(mine, theirs, all)?,
-        _ => comparison.region(&whole)?,
+        _ => comparison.all()?,
     };
-    Ok(flow.map_continue(|()| comparison.values))
+    Ok(flow.map_continue(|()| {
+        let Comparison { mut values, regions, unread, .. } = comparison;
+        values.regions = regions.finish();
+        (values, unread)
+    }))
+}
+
+/// One of the two arrays.
+#[derive(Clone, Copy)]
+enum Side {
+    One,
+    Other,
 }
 
 /// A comparison under way.
@@ -76,11 +110,79 @@ struct Comparison<'a, 'p> {
     /// Only differences need numbers, for which some types have a long table.
     numbers: OnceCell<Option<Numbers>>,
     values: Values,
+    regions: Regions,
+    /// Boxes of chunks that cannot be read, and why.
+    damaged: Vec<(Side, Vec<Range<u64>>)>,
+    unread: Vec<DiffError>,
+    /// Elements that are not compared because of them.
+    skipped: u64,
     bytes: u64,
     progress: &'p mut dyn FnMut(u64) -> ControlFlow<()>,
 }
 
 impl Comparison<'_, '_> {
+    /// Compares all elements.
+    fn all(&mut self) -> Result<ControlFlow<()>, DiffError> {
+        let (one, other) = (self.one, self.other);
+        let size = match one.1.data_type().is_variable_length() {
+            true => VARIABLE,
+            false => u64::try_from(one.1.element_size().max(1)).unwrap_or(u64::MAX),
+        };
+        // Small arrays have several pieces in tests.
+        let piece = if cfg!(test) { PIECE.min(1 << 16) } else { PIECE };
+        let most = (piece / size).max(1);
+        let tasks = |(node, array): (&DiffNode<'_>, &Array), source: Option<&Array>| {
+            let tasks = array.grid().grouped(most, source.map(Array::grid));
+            tasks.map_err(|cause| grid_error(node, array, cause))
+        };
+        // Tasks of whole chunks of one of the two.
+        for (by, read) in [(one, other), (other, one)] {
+            let tasks = tasks(by, Some(read.1))?;
+            let visits = visits(&tasks, read.1.grid());
+            let chunks = read.1.grid().occupied_chunks().unwrap_or(u64::MAX);
+            if visits <= chunks.saturating_mul(READS) {
+                let whole: Vec<Range<u64>> = by.1.shape().iter().map(|length| 0..*length).collect();
+                for task in cut(&tasks, &whole).map_err(|cause| grid_error(by.0, by.1, cause))? {
+                    if self.region(&task)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+                return Ok(ControlFlow::Continue(()));
+            }
+        }
+        let tiles = Tiles::new(one.1.shape(), most);
+        let mut sums = [tiles.sums(), tiles.sums()];
+        for ((side, of), sums) in
+            [(Side::One, one), (Side::Other, other)].into_iter().zip(&mut sums)
+        {
+            let whole: Vec<Range<u64>> = of.1.shape().iter().map(|length| 0..*length).collect();
+            let tasks = tasks(of, None)?;
+            for task in cut(&tasks, &whole).map_err(|cause| grid_error(of.0, of.1, cause))? {
+                match self.read(side, &task)? {
+                    Some(piece) => {
+                        tiles.add(sums, &task, piece.elements());
+                        self.bytes = self.bytes.saturating_add(piece.bytes());
+                    }
+                    None => tiles.skip(sums, &task),
+                }
+                if (self.progress)(self.bytes).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        let [ours, theirs] = &sums;
+        let different = tiles.different(ours, theirs);
+        let among: u64 = different.iter().map(|tile| count(tile)).fold(0, u64::saturating_add);
+        let all = one.1.shape().iter().copied().fold(1, u64::saturating_mul);
+        self.values.elements = all.saturating_sub(among);
+        for tile in different {
+            if self.region(&tile)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
     /// Compares the elements of tasks with a stored chunk, in C order, and then the rest, where
     /// both arrays have their fill value.
     fn stored(
@@ -106,44 +208,80 @@ impl Comparison<'_, '_> {
             }
             let Some((_, region)) = task.transpose()? else { break };
             gap = gap.and_then(|gap| after(gap, &region, one.1.shape()));
-            if self.region(&Selection::from(region.as_slice()))?.is_break() {
+            if self.region(&region)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        let left = all.saturating_sub(self.values.elements);
+        let left = all.saturating_sub(self.values.elements).saturating_sub(self.skipped);
         if left > 0 {
             self.fills(&gap.unwrap_or_default(), left)?;
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Compares the elements of a region.
-    fn region(&mut self, region: &Selection) -> Result<ControlFlow<()>, DiffError> {
-        let ((one, ours), (other, theirs)) = (self.one, self.other);
-        for piece in ours.batches(region, PIECE).map_err(|cause| one.failed(cause))? {
-            let bounds = piece.bounds();
-            if ours.data_type().is_variable_length() {
-                let ours = ours.read_as::<Vec<u8>>(&piece).map_err(|cause| one.failed(cause))?;
-                let theirs =
-                    theirs.read_as::<Vec<u8>>(&piece).map_err(|cause| other.failed(cause))?;
-                self.add(&bounds, ours.iter().zip(theirs.iter()))?;
-            } else {
-                let size = ours.element_size().max(1);
-                let ours = ours.read(&piece).map_err(|cause| one.failed(cause))?;
-                let theirs = theirs.read(&piece).map_err(|cause| other.failed(cause))?;
-                self.bytes = self.bytes.saturating_add(ours.len().try_into().unwrap_or(u64::MAX));
-                // Most pieces are alike; a comparison of memory finds that at once.
-                if ours == theirs {
-                    self.values.elements += u64::try_from(ours.len() / size).unwrap_or(u64::MAX);
-                } else {
-                    self.add(&bounds, ours.chunks_exact(size).zip(theirs.chunks_exact(size)))?;
+    /// Compares the elements of a box, except those of chunks that cannot be read.
+    fn region(&mut self, region: &[Range<u64>]) -> Result<ControlFlow<()>, DiffError> {
+        let damaged = self.damaged.iter().find(|(_, damaged)| overlap(damaged, region)).cloned();
+        if let Some((side, damaged)) = damaged {
+            let (node, array) = self.side(side);
+            let parts = cut(array.grid(), region);
+            for part in parts.map_err(|cause| grid_error(node, array, cause))? {
+                if overlap(&damaged, &part) {
+                    self.skipped = self.skipped.saturating_add(count(&part));
+                } else if self.region(&part)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
                 }
             }
-            if (self.progress)(self.bytes).is_break() {
-                return Ok(ControlFlow::Break(()));
+            return Ok(ControlFlow::Continue(()));
+        }
+        let Some(mine) = self.read(Side::One, region)? else { return self.region(region) };
+        let Some(their) = self.read(Side::Other, region)? else { return self.region(region) };
+        self.bytes = self.bytes.saturating_add(mine.bytes());
+        match (&mine, &their) {
+            // Most pieces are alike; a comparison of memory finds that at once.
+            (Piece::Fixed(mine, _), Piece::Fixed(their, _)) if mine == their => {
+                self.values.elements = self.values.elements.saturating_add(count(region));
+            }
+            _ => self.add(region, mine.elements().zip(their.elements()))?,
+        }
+        Ok((self.progress)(self.bytes))
+    }
+
+    fn side(&self, side: Side) -> (&DiffNode<'_>, &Array) {
+        match side {
+            Side::One => self.one,
+            Side::Other => self.other,
+        }
+    }
+
+    /// Reads a box of one array. `None` if chunks in it cannot be read, which are then known.
+    fn read(&mut self, side: Side, region: &[Range<u64>]) -> Result<Option<Piece>, DiffError> {
+        let (node, array) = self.side(side);
+        let cause = match Piece::read(array, region) {
+            Ok(piece) => return Ok(Some(piece)),
+            Err(cause) if is_of_one_chunk(&cause) => cause,
+            Err(cause) => return Err(node.failed(cause)),
+        };
+        let parts = cut(array.grid(), region).map_err(|cause| grid_error(node, array, cause))?;
+        let (mut damaged, mut errors) = (Vec::new(), Vec::new());
+        for part in parts.iter().filter(|_| parts.len() > 1) {
+            match Piece::read(array, part) {
+                Ok(_) => {}
+                Err(cause) if is_of_one_chunk(&cause) => {
+                    damaged.push((side, part.clone()));
+                    errors.push(node.failed(cause));
+                }
+                Err(cause) => return Err(node.failed(cause)),
             }
         }
-        Ok(ControlFlow::Continue(()))
+        // One chunk, or one that can be read again.
+        if damaged.is_empty() {
+            damaged.push((side, region.to_vec()));
+            errors.push(node.failed(cause));
+        }
+        self.damaged.append(&mut damaged);
+        self.unread.append(&mut errors);
+        Ok(None)
     }
 
     /// Adds so many pairs of fill values; the first one has this index.
@@ -152,6 +290,8 @@ impl Comparison<'_, '_> {
         if ours != theirs {
             let first: Vec<Range<u64>> = index.iter().map(|at| *at..at.saturating_add(1)).collect();
             self.add(&first, std::iter::once((ours, theirs)))?;
+            let whole = self.one.1.shape().iter().map(|length| 0..*length).collect();
+            self.regions.add_box(whole);
             let more = count.saturating_sub(1);
             self.values.different = self.values.different.saturating_add(more);
             self.values.elements = self.values.elements.saturating_add(more);
@@ -178,6 +318,7 @@ impl Comparison<'_, '_> {
             }
             values.different += 1;
             let index = index(region, at);
+            self.regions.add(&index);
             let pair = || -> Result<Pair, DiffError> {
                 let text = |bytes: &[u8]| text(data_type, bytes).map_err(failed);
                 Ok(Pair { index: index.clone(), one: text(one)?, other: text(other)? })
