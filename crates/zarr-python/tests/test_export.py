@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 MONTHS = (30, 20, 40)
 
 
-def months(folder, chunks=10, codecs=None, length=MONTHS):
+def months(folder, chunks=10, codecs=None, length=MONTHS, keys=None):
     """Groups written by zarr-python, and their elements."""
     places, parts = [], []
     for number, days in enumerate(length):
@@ -26,7 +26,7 @@ def months(folder, chunks=10, codecs=None, length=MONTHS):
         values = (np.arange(days * 4).reshape(days, 4) + 1000 * number).astype("i4")
         rain = group.create_array(
             "rain", shape=values.shape, chunks=(chunks, 2), dtype="i4", dimension_names=["time", "x"],
-            compressors=(codecs or {}).get(number, "auto"),
+            compressors=(codecs or {}).get(number, "auto"), chunk_key_encoding=keys,
         )
         # One chunk is not stored.
         values[10:20, 2:] = 0 if number == 1 else values[10:20, 2:]
@@ -71,7 +71,7 @@ def test_references_are_read_by_fsspec_and_zarr_python(joined, tmp_path):
 def test_references_to_netcdf_lead_to_the_files(tmp_path):
     folder = ROOT / "fixtures/references"
     found = zarr_kit.export(folder / "v3.json")
-    url, offset, length = found["refs"]["rain/c.1.0"]
+    url, offset, length = found["refs"]["rain/c/1/0"]
     original = json.loads((folder / "v3.json").read_text())["refs"]["rain/c.1.0"]
     assert [offset, length] == original[1:] and Path(url) == folder / original[0].rpartition("}")[2]
 
@@ -88,6 +88,56 @@ def test_the_command_does_the_same(joined, tmp_path, capfd):
     assert _native.main_from(["zarr-kit", "export", str(place), str(out)]) == 2
     assert "there is something here already" in capfd.readouterr().err
     assert _native.main_from(["zarr-kit", "export", str(tmp_path / "none.zjoin"), str(out)]) == 2
+
+
+KEYS = [{"name": "v2", "separator": "."}, {"name": "v2", "separator": "/"}, {"name": "default", "separator": "."}]
+
+
+@pytest.fixture(params=KEYS, ids=["v2.", "v2/", "default."])
+def joined_by_other_keys(tmp_path, request):
+    places, values = months(tmp_path, keys=request.param)
+    zarr_kit.join(places, tmp_path / "all.zjoin", along="time", virtual=True)
+    return tmp_path / "all.zjoin", values
+
+
+def test_keys_are_those_of_the_default_encoding(joined_by_other_keys, tmp_path):
+    place, values = joined_by_other_keys
+    found = zarr_kit.export(place, tmp_path / "all.json")["refs"]
+    document = json.loads(found["rain/zarr.json"])
+    assert document["chunk_key_encoding"] == {"name": "default", "configuration": {"separator": "/"}}
+    assert len([key for key in found if key.startswith("rain/c/")]) == 17
+    assert open_references(tmp_path / "all.json")["rain"][...].tobytes() == values.tobytes()
+    assert zarr_kit.open(tmp_path / "all.json", "rain")[...].tobytes() == values.tobytes()
+
+
+def test_virtualizarr_reads_references_to_other_keys(joined_by_other_keys, tmp_path):
+    virtualizarr = pytest.importorskip("virtualizarr")
+    parsers = pytest.importorskip("virtualizarr.parsers")
+    registry = pytest.importorskip("obspec_utils.registry")
+    from obstore.store import LocalStore
+
+    place, values = joined_by_other_keys
+    zarr_kit.export(place, tmp_path / "all.json")
+    stores = registry.ObjectStoreRegistry({"file://": LocalStore()})
+    open_as = lambda loaded: virtualizarr.open_virtual_dataset(
+        (tmp_path / "all.json").as_uri(), stores, parser=parsers.KerchunkJSONParser(), loadable_variables=loaded
+    )
+    assert open_as(["rain"]).rain.values.tobytes() == values.tobytes()
+    assert open_as([]).rain.data.manifest.shape_chunk_grid == (9, 2)
+
+
+def test_other_keys_into_icechunk(joined_by_other_keys, tmp_path):
+    icechunk = pytest.importorskip("icechunk")
+    place, values = joined_by_other_keys
+    group = into_icechunk(icechunk, place, tmp_path)
+    assert group["rain"][...].tobytes() == values.tobytes()
+
+
+def test_a_table_of_references_is_refused(joined, tmp_path):
+    for name in ("all.parq", "all.parquet"):
+        with pytest.raises(ValueError, match="only JSON"):
+            zarr_kit.export(joined[0], tmp_path / name)
+        assert not (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize(
@@ -119,9 +169,8 @@ def test_a_member_that_was_written_later_is_refused(joined):
         zarr_kit.export(place)
 
 
-def test_into_icechunk(joined, tmp_path):
-    icechunk = pytest.importorskip("icechunk")
-    place, values = joined
+def into_icechunk(icechunk, place, tmp_path):
+    """The group of a repository that a virtual join was written into."""
     config = icechunk.RepositoryConfig.default()
     prefix = f"{tmp_path.as_uri()}/"
     config.set_virtual_chunk_container(
@@ -133,7 +182,13 @@ def test_into_icechunk(joined, tmp_path):
     session = repository.writable_session("main")
     zarr_kit.export(place, session.store)
     session.commit("a virtual join")
-    group = zarr.open_group(repository.readonly_session("main").store, mode="r")
+    return zarr.open_group(repository.readonly_session("main").store, mode="r")
+
+
+def test_into_icechunk(joined, tmp_path):
+    icechunk = pytest.importorskip("icechunk")
+    place, values = joined
+    group = into_icechunk(icechunk, place, tmp_path)
     assert group["rain"][...].tobytes() == values.tobytes()
     assert group["rain"].metadata.dimension_names == ("time", "x")
     # A repository that does not allow the folder.

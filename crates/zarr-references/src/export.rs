@@ -1,12 +1,13 @@
 //! References to the objects of a store, for other programs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, NodeMetadata};
 use zarr_store::{Key, Links, ObjectMeta, Operation, Prefix, Store, StoreError, StoreExt as _};
 
 use super::json::Json;
@@ -26,7 +27,8 @@ pub struct Exported {
 }
 
 /// The references to the objects of a store below `prefix`, such as the chunks of a virtual join's members,
-/// in a form that fsspec reads. Local files are named by absolute paths.
+/// in a form that fsspec reads. Local files are named by absolute paths. Chunks of version 3 get keys of the
+/// default encoding, and the documents say so: VirtualiZarr and Icechunk take no others.
 ///
 /// The references are of one state of the objects: these are looked at again at the end.
 ///
@@ -54,7 +56,7 @@ pub struct Exported {
 /// ```
 pub fn export(store: &dyn Store, prefix: &Prefix) -> Result<Exported, StoreError> {
     let before = described(store, prefix)?;
-    let refs = references(store, prefix)?;
+    let mut refs = references(store, prefix)?;
     // As a copy, references are of one state.
     let changed = match before {
         Some(before) => first_difference(&before, &described(store, prefix)?.unwrap_or_default()),
@@ -64,9 +66,32 @@ pub fn export(store: &dyn Store, prefix: &Prefix) -> Result<Exported, StoreError
         return Err(has_changed(&key));
     }
     let chunks = refs.keys().filter(|key| !key.is_document()).count() as u64;
-    let named = |(key, reference)| Some((prefix.strip(&key)?.to_owned(), reference));
-    let refs: Map<String, Value> = refs.into_iter().filter_map(named).collect();
-    Ok(Exported { json: json!({"version": 1, "refs": refs}).to_string(), chunks })
+    let arrays = with_default_keys(&mut refs)?;
+    let mut named = Map::new();
+    for (key, reference) in refs {
+        if let Some(name) = prefix.strip(&key) {
+            named.insert(name_of(name, &key, &arrays)?, reference);
+        }
+    }
+    Ok(Exported { json: json!({"version": 1, "refs": named}).to_string(), chunks })
+}
+
+/// Makes the documents say the default chunk key encoding. Returns the arrays that had another one.
+fn with_default_keys(
+    refs: &mut BTreeMap<Key, Value>,
+) -> Result<HashMap<Prefix, ArrayMetadata>, StoreError> {
+    let mut arrays = HashMap::new();
+    for (key, reference) in refs.iter_mut().filter(|(key, _)| key.is_document()) {
+        let Value::String(text) = reference else { continue };
+        if let Ok(NodeMetadata::Array(array)) = NodeMetadata::from_json(text.as_bytes())
+            && *array.chunk_key_encoding() != ChunkKeyEncoding::default()
+        {
+            let changed = array.with_chunk_key_encoding(&ChunkKeyEncoding::default());
+            *text = changed.map_err(|error| refused(key, &error.to_string()))?.json().to_owned();
+            arrays.insert(key.parent(), array);
+        }
+    }
+    Ok(arrays)
 }
 
 /// The objects as a listing describes them; `None` if the store does not.
@@ -106,6 +131,28 @@ fn first_difference<T: PartialEq>(a: &BTreeMap<Key, T>, b: &BTreeMap<Key, T>) ->
 #[derive(Deserialize)]
 struct Document {
     chunk_grid: Option<Value>,
+}
+
+/// The name of an object; of a chunk of these arrays, by the default encoding.
+fn name_of(
+    name: &str,
+    key: &Key,
+    arrays: &HashMap<Prefix, ArrayMetadata>,
+) -> Result<String, StoreError> {
+    if key.is_document() {
+        return Ok(name.to_owned());
+    }
+    let array = key.parent().ancestors().find_map(|folder| {
+        let array = arrays.get(&folder)?;
+        Some((folder.strip(key)?.len(), array))
+    });
+    let Some((length, array)) = array else { return Ok(name.to_owned()) };
+    let (folder, within) = name.split_at(name.len().saturating_sub(length));
+    let index = array.chunk_key_encoding().decode(within, array.shape().len());
+    let index = index.ok_or_else(|| {
+        refused(key, "it is no chunk of the array around it, which other programs could not tell")
+    })?;
+    Ok(format!("{folder}{}", ChunkKeyEncoding::default().encode(&index)))
 }
 
 /// A document as text.

@@ -44,6 +44,8 @@ def export(
         joined array, or if other programs cannot read a chunk where it is, as in a zip archive.
     FileExistsError
         If there is a file at ``target``.
+    ValueError
+        If ``target`` is the name of a table, ``.parq``: only JSON is written.
 
     Examples
     --------
@@ -57,6 +59,8 @@ def export(
     >>> sorted(references["refs"])
     ['c/0', 'c/1', 'c/2', 'c/3', 'zarr.json']
     """
+    if isinstance(target, (str, os.PathLike)) and os.fspath(target).endswith((".parq", ".parquet")):
+        raise ValueError("a table of references is not written, only JSON: choose a name such as year.json")
     text = _native.references(_node.at(source, storage_options))
     found: dict[str, Any] = json.loads(text)
     if type(target).__module__.split(".")[0] == "icechunk":

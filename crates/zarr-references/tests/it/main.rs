@@ -4,6 +4,7 @@
 
 mod changing;
 mod documents;
+mod export;
 mod modified;
 mod places;
 mod references;
