@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use zarr_metadata::{ArrayBuilder, DataType};
 
-use super::{AFTER_SHARDS, Needs, SNAPPY, programs};
+use super::{AFTER_SHARDS, Needs, RECTILINEAR, Readers, SNAPPY, programs};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -124,6 +125,26 @@ fn the_table_agrees_with_the_matrix() {
         }
     }
     assert!(compared > 15, "{compared} cells");
+}
+
+/// Pages are written by running their commands, the README is not.
+#[test]
+fn the_readme_says_what_the_table_says() {
+    let page = read("README.md");
+    let months = ArrayBuilder::new([90], DataType::Int16).chunks([[31, 28, 31].into()]);
+    let line = Readers::of(&months.build().expect("a document")).line();
+    assert!(page.contains(&format!("\nread by {line}\n")), "{line}");
+    for program in programs() {
+        let named = format!("{} {}", program.name, program.version);
+        let row = page.lines().find(|row| row.starts_with("| ") && row.contains(&named));
+        let cells: Vec<&str> = row.expect(&named).trim_matches('|').split(" | ").collect();
+        let has = program.grids.iter().any(|grid| grid == RECTILINEAR);
+        let says = match program.setting.get(RECTILINEAR) {
+            Some(setting) => cells[2].contains(setting.as_str()),
+            None => cells[2].trim().starts_with(if has { "yes" } else { "no" }),
+        };
+        assert!(says, "{named}: {cells:?}");
+    }
 }
 
 /// `BOOK=write` writes it.

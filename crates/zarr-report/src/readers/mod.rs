@@ -39,9 +39,6 @@ struct Program {
     /// The setting that a feature needs.
     #[serde(default)]
     setting: std::collections::BTreeMap<String, String>,
-    /// The reader of a feature in place of the program's default.
-    #[serde(default)]
-    instead: std::collections::BTreeMap<String, String>,
     #[serde(default)]
     data_types: Vec<String>,
     #[serde(default)]
@@ -162,7 +159,7 @@ fn walk(chain: &[Codec], names: &mut Vec<String>, others: &mut Vec<&'static str>
 /// # use zarr_report::readers::Readers;
 /// let months = ArrayBuilder::new([90], DataType::Int16).chunks([[31, 28, 31].into()]).build()?;
 /// let readers = Readers::of(&months);
-/// assert!(readers.line().starts_with("zarr-python with array.rectilinear_chunks, zarrs; not Xarray"));
+/// assert!(readers.line().starts_with("zarr-python with array.rectilinear_chunks, Xarray with "));
 /// assert!(!readers.are_all());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -176,7 +173,6 @@ pub struct Readers {
 struct Verdict {
     program: &'static Program,
     setting: Option<&'static str>,
-    instead: Option<&'static str>,
     /// A feature with arrays that it does not read right.
     faulty: Option<String>,
     lacking: Vec<String>,
@@ -195,7 +191,6 @@ impl Readers {
         let verdicts = programs().iter().map(|program| Verdict {
             program,
             setting: None,
-            instead: None,
             faulty: None,
             lacking: Vec::new(),
         });
@@ -223,8 +218,6 @@ impl Readers {
         for verdict in &mut self.verdicts {
             let program = verdict.program;
             for lacking in needs.lacking(program) {
-                verdict.instead =
-                    verdict.instead.or(program.instead.get(&lacking).map(String::as_str));
                 if !verdict.lacking.contains(&lacking) {
                     verdict.lacking.push(lacking);
                 }
@@ -273,9 +266,7 @@ impl Readers {
         let mut rest: Vec<&Verdict> =
             self.verdicts.iter().filter(|verdict| !verdict.lacking.is_empty()).collect();
         while let Some(first) = rest.first().copied() {
-            let alike = |verdict: &Verdict| {
-                verdict.lacking == first.lacking && verdict.instead == first.instead
-            };
+            let alike = |verdict: &Verdict| verdict.lacking == first.lacking;
             let names: Vec<&str> = rest
                 .iter()
                 .copied()
@@ -283,9 +274,8 @@ impl Readers {
                 .map(|verdict| verdict.program.name.as_str())
                 .collect();
             rest.retain(|verdict| !alike(verdict));
-            let instead = first.instead.map_or_else(String::new, |with| format!("; {with} does"));
             line.push_str(&format!(
-                "{separator} {} ({}{instead})",
+                "{separator} {} ({})",
                 names.join(", "),
                 first.lacking.join(", ")
             ));
@@ -301,7 +291,7 @@ impl Readers {
             json!({
                 "program": verdict.program.name.as_str(), "version": verdict.program.version,
                 "reads": verdict.lacking.is_empty(), "lacks": verdict.lacking,
-                "setting": verdict.setting, "instead": verdict.instead, "faulty": verdict.faulty,
+                "setting": verdict.setting, "faulty": verdict.faulty,
             })
         });
         each.collect()
