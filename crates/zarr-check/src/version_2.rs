@@ -28,30 +28,33 @@ impl Walk<'_> {
         match node {
             NodeMetadata::Group(group) => {
                 self.summary.groups = self.summary.groups.saturating_add(1);
-                self.findings_of_attributes(prefix, group.findings())?;
+                self.findings_of_documents(prefix, version_2::ATTRIBUTES, group.findings())?;
                 self.consolidated(prefix, &prefix.key(version_2::CONSOLIDATED)?, &group)?;
                 self.children(prefix, Parent::GroupOfVersion2, waiting)
             }
             NodeMetadata::Array(array) => {
                 self.summary.arrays = self.summary.arrays.saturating_add(1);
                 self.count_bare(&array);
-                self.findings_of_attributes(prefix, array.findings())?;
+                self.findings_of_documents(prefix, version_2::ARRAY, array.findings())?;
                 self.array(prefix, &prefix.key(version_2::ARRAY)?, array)
             }
         }
     }
 
-    /// Findings of a translated document: only its attributes can have faults.
-    fn findings_of_attributes(
+    /// Findings of a translated document, at their places in the two that it was made of.
+    fn findings_of_documents(
         &mut self,
         prefix: &Prefix,
+        document: &str,
         findings: &[Finding],
     ) -> Result<(), ArrayError> {
-        let key = prefix.key(version_2::ATTRIBUTES)?;
         for finding in findings {
-            let path = finding.path().and_then(|path| path.strip_prefix("$.attributes"));
-            let path = path.map_or_else(|| "$".to_owned(), |path| format!("${path}"));
-            self.found(finding.clone().with_key(key.as_str()).with_path(path));
+            let path = finding.path().unwrap_or("$");
+            let (name, path) = match path.strip_prefix("$.attributes") {
+                Some(rest) => (version_2::ATTRIBUTES, format!("${rest}")),
+                None => (document, path.to_owned()),
+            };
+            self.found(finding.clone().with_key(prefix.key(name)?.as_str()).with_path(path));
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
-//! The message of a copy that a signal ends: Ctrl-C, a termination request, or a closed terminal.
+//! The message of a command that a signal ends: Ctrl-C, a termination request, or a closed terminal.
 
+use std::fmt::Display;
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,12 +19,14 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    pub(crate) fn saying(message: &'static str, bar: &Bar) -> Self {
+    /// The message is formatted when the signal arrives.
+    pub(crate) fn saying(message: impl Display + Send + 'static, bar: &Bar) -> Self {
         let active = Arc::new(AtomicBool::new(true));
         let (says, bar) = (Arc::clone(&active), bar.clone());
         // This runs on a separate thread, where the restrictions of signal handlers do not apply.
         signals::on_first(move |signal| {
             if says.load(Ordering::Relaxed) {
+                let message = message.to_string();
                 bar.clear();
                 print::note(message);
             }

@@ -137,19 +137,42 @@ pub fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), Array
 }
 
 /// Refuses a place within an array, where readers do not look for nodes, or within a group of
-/// version 2, where readers do not look for nodes of version 3.
+/// version 2, where readers do not look for nodes of version 3; also if the node around it is above
+/// the root of the store.
 fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    let mut is_in_node = false;
     for prefix in prefix.ancestors().skip(1) {
-        let document = store.read(&prefix.key(METADATA_KEY)?)?;
-        let node = document.map(|document| NodeMetadata::from_json(&document));
-        if let Some(Ok(NodeMetadata::Array(_))) = node {
-            return Err(ArrayError::NotGroup { path: display(&prefix) });
-        }
-        if node.is_none() {
-            refuse_version_2(version_2::is_at(store, &prefix)?, &prefix)?;
+        is_in_node |= refuse_array(store, &prefix, store.read(&prefix.key(METADATA_KEY)?)?)?;
+    }
+    for (outer, root) in store.outer_stores() {
+        for above in root.ancestors().skip(1) {
+            if is_in_node {
+                break;
+            }
+            let document = match outer.read(&above.key(METADATA_KEY)?) {
+                Err(error @ StoreError::Remote { .. }) if !error.cannot_list() => {
+                    return Err(error.into());
+                }
+                // Who denies access has no nodes for this user.
+                read => read.ok().flatten(),
+            };
+            is_in_node = refuse_array(&outer, &above, document)?;
         }
     }
     Ok(())
+}
+
+/// Refuses an array of this document, or a node of version 2 if there is none. Whether there is a node.
+fn refuse_array(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    document: Option<Vec<u8>>,
+) -> Result<bool, ArrayError> {
+    match document.map(|document| NodeMetadata::from_json(&document)) {
+        Some(Ok(NodeMetadata::Array(_))) => Err(ArrayError::NotGroup { path: display(prefix) }),
+        Some(_) => Ok(true),
+        None => refuse_version_2(version_2::is_at(store, prefix)?, prefix).map(|()| false),
+    }
 }
 
 /// The name of a store's root in messages.

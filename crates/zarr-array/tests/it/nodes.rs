@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use zarr_array::store::{KeyError, Links, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy};
+use zarr_array::store::{
+    KeyError, Links, LocalStore, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy,
+};
 use zarr_array::{Array, ArrayError, Group, open_node, update_attributes};
 use zarr_codec::ChainErrorKind;
 use zarr_metadata::{
@@ -154,5 +156,45 @@ fn chunks_have_keys_by_their_template() {
         let removed = zarr_array::delete_node(&store, array.prefix());
         removed.expect("deletes");
         assert_eq!(keys(&store), Vec::<String>::new());
+    }
+}
+
+/// Readers do not look for nodes in arrays: also not through a store that begins in the array.
+#[test]
+fn nodes_in_arrays_are_refused_below_and_above_the_root_of_a_store() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let open = |path: &str| -> Arc<dyn Store> {
+        Arc::new(LocalStore::create(folder.path().join(path)).expect("a folder"))
+    };
+    Array::create(open("group/array"), &Prefix::root(), array([4, 4])).expect("creates");
+    let old = folder.path().join("old/array");
+    std::fs::create_dir_all(&old).expect("makes a folder");
+    let document = r#"{"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "|u1",
+        "compressor": null, "fill_value": 0, "order": "C", "filters": null}"#;
+    std::fs::write(old.join(".zarray"), document).expect("writes");
+    for (root, path) in [
+        ("", "group/array/x"),
+        ("", "group/array/x/y"),
+        ("group", "array/x"),
+        ("group/array", "x"),
+        ("group/array/x", ""),
+        ("group/array/x", "y"),
+        ("group/array/c/0", ""),
+    ] {
+        let prefix = Prefix::new(path).expect("a prefix");
+        let created = Array::create(open(root), &prefix, array([4, 4])).map(drop);
+        assert!(matches!(created, Err(ArrayError::NotGroup { .. })), "{root} {path}: {created:?}");
+        let created = Group::create(open(root), &prefix, GroupMetadata::new()).map(drop);
+        assert!(matches!(created, Err(ArrayError::NotGroup { .. })), "{root} {path}: {created:?}");
+    }
+    for (root, path) in [("old", "array/x"), ("old/array", "x"), ("old/array/x", "")] {
+        let prefix = Prefix::new(path).expect("a prefix");
+        let created = Array::create(open(root), &prefix, array([4, 4])).map(drop);
+        assert!(matches!(created, Err(ArrayError::Version2 { .. })), "{root} {path}: {created:?}");
+    }
+    // Beside it, and in groups that are not there.
+    for (root, path) in [("group/other", ""), ("group", "more/x"), ("elsewhere/a", "b")] {
+        let prefix = Prefix::new(path).expect("a prefix");
+        Array::create(open(root), &prefix, array([4, 4])).expect(root);
     }
 }

@@ -105,3 +105,16 @@ fn version_2_reserves_no_names() {
     let store = memory(&[(".zgroup", group), ("__categories/.zgroup", group)]);
     assert!(findings(&store, false).is_empty(), "{:?}", findings(&store, false));
 }
+
+/// Findings of a node of version 2 are at their places in its documents.
+#[test]
+fn findings_of_version_2_name_the_document_and_the_member() {
+    let array = br#"{"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "bfloat16",
+        "compressor": null, "fill_value": "0", "order": "C", "filters": null}"#;
+    let attributes = br#"{"range": [NaN, 1]}"#;
+    let found = findings(&memory(&[(".zarray", array), (".zattrs", attributes)]), false);
+    assert_eq!(found.len(), 3, "{found:?}");
+    for place in [".zarray: $.dtype: ", ".zarray: $.fill_value: ", ".zattrs: $.range[0]: "] {
+        assert!(found.iter().any(|finding| finding.contains(place)), "{place}: {found:?}");
+    }
+}

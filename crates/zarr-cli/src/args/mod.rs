@@ -71,6 +71,9 @@ pub(crate) struct Args {
     #[arg(long, global = true, help_heading = GLOBAL, value_enum, value_name = "EVENT",
           default_value = "process-end", hide_possible_values = true)]
     pub(crate) durability: Survives,
+    /// Print no messages but errors and questions.
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
+    pub(crate) quiet: bool,
 }
 
 /// The failures that a finished write survives.

@@ -31,6 +31,8 @@ pub(crate) enum ChunksError {
         "{found:?} is not an edge; a length of at least 1 such as 31, or a run such as 31x2, is allowed"
     )]
     Edge { found: String },
+    #[error("unknown chunk grid {name:?}, expected \"regular\" or \"rectilinear\"")]
+    Grid { name: String },
     #[error("chunks for {}, but the array has {}", words::axes(*found), words::axes(*rank))]
     Rank { found: usize, rank: usize },
     #[error("no axis is named {name:?}; {allowed}")]
@@ -225,8 +227,9 @@ pub(crate) fn axis_of(
 
 /// Makes checks that the metadata would make too, to report the axis by its name.
 fn check(grid: &ChunkGrid, shape: &[u64], names: &[Option<String>]) -> Result<(), ChunksError> {
-    let rank = shape.len();
-    if let Some(found) = grid.rank().filter(|found| *found != rank) {
+    let name = grid.name().to_owned();
+    let (found, rank) = (grid.rank().ok_or(ChunksError::Grid { name })?, shape.len());
+    if found != rank {
         return Err(ChunksError::Rank { found, rank });
     }
     let ChunkGrid::Rectilinear { chunk_shapes } = grid else { return Ok(()) };

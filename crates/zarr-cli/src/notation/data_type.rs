@@ -91,6 +91,12 @@ pub(crate) fn of_numpy(name: &str) -> Option<Typed> {
     Some(Typed { data_type, order })
 }
 
+/// Whether this is the name of raw bytes under which numpy saves `bfloat16` and the small floats of
+/// ml_dtypes.
+pub(crate) fn is_perhaps_small_float(name: &str) -> bool {
+    matches!(split_order(name).1, "V1" | "V2")
+}
+
 /// The byte order before a name. `|` and `=` do not give it.
 fn split_order(name: &str) -> (Option<Endian>, &str) {
     match name.split_at_checked(1) {

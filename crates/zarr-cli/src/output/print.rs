@@ -19,6 +19,7 @@ use zarr_kit::report::{Table, wrapped};
 
 use crate::error::CliError;
 use crate::error::operating_system::without_numbers;
+use crate::stores::access;
 
 /// Bytes that are buffered before they are written.
 const BUFFER: usize = 1 << 18;
@@ -205,8 +206,11 @@ pub(crate) fn readers(readers: &Readers, json: bool) {
     }
 }
 
-/// Prints a message on standard error, in one line.
+/// Prints a message on standard error, in one line, unless the call is quiet.
 pub(crate) fn note(message: impl Display) {
+    if access::is_quiet() {
+        return;
+    }
     let _closed = writeln!(anstream::stderr(), "{}", shown(&message.to_string()));
 }
 

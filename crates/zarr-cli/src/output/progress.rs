@@ -8,8 +8,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use zarr_kit::array::store::Key;
 use zarr_kit::grid::{Growth, Run};
 use zarr_kit::metadata::Printable;
+use zarr_kit::report::words;
 use zarr_kit::{Array, Selection};
 
+use crate::stores::access;
 use crate::stores::watched_store::{Watch, WatchedStore};
 
 /// A bar with rate and remaining time on standard error, if that is a terminal. Clones share the
@@ -21,11 +23,20 @@ pub(crate) struct Bar {
 
 impl Bar {
     pub(crate) fn new() -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+        let target = match access::is_quiet() {
+            true => ProgressDrawTarget::hidden(),
+            false => ProgressDrawTarget::stderr_with_hz(5),
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
         let bar = Self { bar };
         // The first setting would be drawn at once, without the next settings.
         bar.style("");
         bar
+    }
+
+    /// A bar that is not shown, and counts.
+    pub(crate) fn hidden() -> Self {
+        Self { bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()) }
     }
 
     fn style(&self, template: &str) {
@@ -58,16 +69,31 @@ impl Bar {
         }
         // Several threads report, not always in order.
         if done > self.bar.position() {
-            self.bar.set_message(format!(", {}", zarr_kit::report::words::bytes(bytes.into())));
+            self.bar.set_message(format!(", {}", words::bytes(bytes.into())));
             self.bar.set_position(done);
+        }
+    }
+
+    /// How much is done, such as `3 of 12 chunks`; `None` before the first report.
+    pub(crate) fn said(&self) -> Option<String> {
+        let (done, total) = (self.bar.position(), self.bar.length());
+        let bytes = |count: u64| words::bytes(count.into());
+        match (total, self.bar.prefix().is_empty()) {
+            (None, _) if done == 0 => None,
+            (None, _) => Some(bytes(done)),
+            // The single chunks are not counted without a terminal.
+            (Some(total), false) if done == 0 && !self.is_shown() => {
+                Some(format!("some of {}", words::counted(total, "chunk")))
+            }
+            (Some(total), false) => {
+                Some(format!("{} of {}", words::count(done), words::counted(total, "chunk")))
+            }
+            (Some(total), true) => Some(format!("{} of {}", bytes(done), bytes(total))),
         }
     }
 
     /// Reports that this many bytes are done, of a total that may be unknown.
     pub(crate) fn bytes(&self, name: &str, done: u64, total: Option<u64>) {
-        if self.bar.is_hidden() {
-            return;
-        }
         let name = &Printable(name).to_string();
         if self.bar.message() != *name {
             self.bar.set_message(name.to_owned());
@@ -148,21 +174,20 @@ impl Work {
 }
 
 impl Moved {
-    /// The same array, with operations that are shown until the bar is dropped.
-    pub(crate) fn show(array: &Array, work: Work) -> (Array, Bar) {
-        let bar = Bar::new();
+    /// The same array, with operations that the bar shows.
+    pub(crate) fn show(array: &Array, work: Work, bar: &Bar) -> Array {
+        // Before several threads report.
+        if let Work::Writing { chunks } = work {
+            bar.chunks("writing", 0, chunks, 0);
+        }
         match bar.is_shown() {
-            true => (Self::on(array, work, bar.clone()), bar),
+            true => Self::on(array, work, bar.clone()),
             // The store does more than its watched form forwards.
-            false => (array.clone(), bar),
+            false => array.clone(),
         }
     }
 
     fn on(array: &Array, work: Work, bar: Bar) -> Array {
-        if let Work::Writing { chunks } = work {
-            // Before several threads report.
-            bar.chunks("writing", 0, chunks, 0);
-        }
         let (objects, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         let watch = Arc::new(Self { bar, work, objects, bytes });
         let store = WatchedStore { inner: Arc::clone(array.store()), watch };
@@ -221,6 +246,16 @@ mod tests {
         Array::create(store, &Prefix::root(), metadata).expect("an array")
     }
 
+    /// A bar of which nothing is done yet.
+    fn started(work: Work) -> Bar {
+        let bar = Bar { bar: indicatif::ProgressBar::hidden() };
+        assert_eq!(bar.said(), None);
+        let Work::Writing { chunks } = work else { panic!("{work:?}") };
+        bar.chunks("writing", 0, chunks, 0);
+        assert!(bar.said().is_some_and(|said| said.starts_with("some of ")));
+        bar
+    }
+
     /// How much is done, and the total.
     fn shown(bar: &Bar) -> (u64, Option<u64>) {
         (bar.bar.position(), bar.bar.length())
@@ -232,7 +267,7 @@ mod tests {
         let edges = [Run { edge: 2, count: 2 }];
         let work = Work::appending(&array, 0, 4, &edges);
         assert_eq!(work, Work::Writing { chunks: 2 * 2 });
-        let bar = Bar { bar: indicatif::ProgressBar::hidden() };
+        let bar = started(work);
         let watched = Moved::on(&array, work, bar.clone());
         // The first two of the added chunks hold only the fill value: they are removed.
         let rows: Vec<u8> = (0..16).map(|at| u8::from(at >= 8)).collect();
@@ -247,7 +282,7 @@ mod tests {
         let shorter = within.resize(&[6, 4], &[vec![], vec![]], Truncation::Keep).expect("cuts");
         let work = Work::appending(&shorter, 0, 3, &[]);
         assert_eq!(work, Work::Writing { chunks: 2 * 2 });
-        let bar = Bar { bar: indicatif::ProgressBar::hidden() };
+        let bar = started(work);
         let watched = Moved::on(&shorter, work, bar.clone());
         watched.append(0, 3, &[1; 12], &[]).expect("appends");
         assert_eq!(shown(&bar), (4, Some(4)));
@@ -259,7 +294,7 @@ mod tests {
         let region = Selection::parse("1:3,0:2", array.shape()).expect("a region");
         let work = Work::writing(&array, &region);
         assert_eq!(work, Work::Writing { chunks: 2 });
-        let bar = Bar { bar: indicatif::ProgressBar::hidden() };
+        let bar = started(work);
         Moved::on(&array, work, bar.clone()).write(&region, &[1, 2, 3, 4]).expect("writes");
         assert_eq!(shown(&bar), (2, Some(2)));
     }

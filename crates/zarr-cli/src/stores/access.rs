@@ -37,6 +37,8 @@ pub(crate) struct Access {
     outside_links: bool,
     /// The failures that writes to local files survive.
     durability: Survives,
+    /// Whether messages other than errors and questions are left out.
+    quiet: bool,
     /// The time of the last message about a wait.
     waited: Arc<Mutex<Option<Instant>>>,
     /// Whether the message about a server that does not list was printed.
@@ -53,6 +55,7 @@ impl Access {
             outside_members: args.outside_members,
             outside_links: args.outside_links,
             durability: args.durability,
+            quiet: args.quiet,
             ..Self::default()
         }
     }
@@ -74,10 +77,22 @@ impl Access {
 /// How stores are opened.
 pub(crate) fn store_options() -> StoreOptions {
     let Access {
-        timeout, targets, only_targets, documents, outside_links, durability, waited, ..
+        timeout,
+        targets,
+        only_targets,
+        documents,
+        outside_links,
+        durability,
+        quiet,
+        waited,
+        ..
     } = CURRENT.with_borrow(Clone::clone);
-    let options =
-        StoreOptions::new().openers(OPENERS).on_wait(move |waiting| tell(&waited, waiting));
+    let options = StoreOptions::new().openers(OPENERS).on_wait(move |waiting| {
+        // On any thread.
+        if !quiet {
+            tell(&waited, waiting);
+        }
+    });
     let options = options.outside_links(outside_links).only_targets(only_targets);
     let options = options.durability(match durability {
         Survives::ProcessEnd => Durability::ProcessEnd,
@@ -94,6 +109,11 @@ pub(crate) fn store_options() -> StoreOptions {
     targets.into_iter().fold(options, StoreOptions::target)
 }
 
+/// Whether messages other than errors and questions are left out.
+pub(crate) fn is_quiet() -> bool {
+    CURRENT.with_borrow(|access| access.quiet)
+}
+
 /// Whether virtual joins may name members outside of their folders.
 pub(crate) fn outside_members() -> bool {
     CURRENT.with_borrow(|access| access.outside_members)
@@ -105,10 +125,10 @@ pub(crate) fn place_options() -> PlaceOptions {
         true => AllowedMembers::Anywhere,
         false => AllowedMembers::Below,
     };
-    let told = CURRENT.with_borrow(|access| Arc::clone(&access.told));
+    let (told, quiet) = (CURRENT.with_borrow(|access| Arc::clone(&access.told)), is_quiet());
     let options = PlaceOptions::new().store(store_options()).allowed_members(members);
     options.on_unlisted(move || {
-        if !told.swap(true, Ordering::Relaxed) {
+        if !quiet && !told.swap(true, Ordering::Relaxed) {
             print::note(
                 "the server does not list: nodes come from the consolidated metadata, and \
                  chunks are looked up one by one",

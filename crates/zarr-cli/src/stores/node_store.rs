@@ -173,6 +173,9 @@ impl NodeStore {
     /// A suggestion where there is no node: one directly below, or the one to which a folder
     /// within an array belongs.
     fn hint(&self) -> String {
+        if let Some(icechunk) = self.icechunk() {
+            return icechunk;
+        }
         // A store that cannot be listed gives no hint.
         let nodes = self.store.list_dir(&Prefix::root()).filter_map(|entry| {
             let Ok(DirEntry::Prefix(prefix)) = entry else { return None };
@@ -195,6 +198,31 @@ impl NodeStore {
             path if path.is_empty() => "; did you mean the folder above?".to_owned(),
             path => format!("; did you mean {path}?"),
         })
+    }
+
+    /// How an Icechunk repository is opened, if this is one.
+    fn icechunk(&self) -> Option<String> {
+        let has = |name: &str| {
+            let key = Prefix::root().key(name).ok()?;
+            self.store.head(&key).ok()?
+        };
+        // The reference of version 1, and the object of version 2, which is beside the snapshots.
+        let is_first = has("refs/branch.main/ref.json").is_some();
+        let snapshots = DirEntry::Prefix(Prefix::new("snapshots").ok()?);
+        let mut entries = self.store.list_dir(&Prefix::root()).map_while(Result::ok);
+        let mut is_second = || has("repo").is_some() && entries.any(|entry| entry == snapshots);
+        if !(is_first || is_second()) {
+            return None;
+        }
+        let storage = match self.opened.folder() {
+            Some(_) => format!("icechunk.local_filesystem_storage({:?})", self.shown),
+            None => "STORAGE".to_owned(),
+        };
+        Some(format!(
+            "; this is an Icechunk repository, which opens in Python: `import icechunk, zarr_kit; \
+             repository = icechunk.Repository.open({storage}); \
+             zarr_kit.open(repository.readonly_session(\"main\").store)`"
+        ))
     }
 
     fn children_in_words(&self) -> String {

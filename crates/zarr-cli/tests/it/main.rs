@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod advise;
 #[cfg(test)]
+mod array_files;
 #[cfg(all(test, unix))]
 mod book;
 #[cfg(test)]
@@ -30,6 +31,8 @@ mod hostile;
 #[cfg(test)]
 mod info;
 mod input;
+#[cfg(all(test, target_os = "linux"))]
+mod interrupted;
 #[cfg(all(test, unix))]
 mod join;
 mod label_ranges;

@@ -7,7 +7,6 @@ pub(crate) mod tiles;
 use std::ops::Range;
 
 use zarr_array::{Array, Selection};
-use zarr_metadata::DataType;
 
 use crate::error::JoinError;
 use crate::members::member::Member;
@@ -172,15 +171,6 @@ pub(crate) fn check_tiles(counts: &[usize], members: usize, rank: usize) -> Resu
     Err(JoinError::TileCount { tiles, members, rank })
 }
 
-/// Two different types for a message: by their names, or as JSON if only parameters differ, such as the
-/// length of texts.
-pub(crate) fn different_types(found: &DataType, expected: &DataType) -> (String, String) {
-    match found.to_string() == expected.to_string() {
-        true => (found.to_json(), expected.to_json()),
-        false => (found.to_string(), expected.to_string()),
-    }
-}
-
 /// Refuses a member of another rank, data type or other dimension names.
 pub(crate) fn same_kind(member: &Member, first: &Member) -> Result<(), JoinError> {
     let differs = |what: &'static str, found: String, expected: String| JoinError::Differs {
@@ -196,7 +186,7 @@ pub(crate) fn same_kind(member: &Member, first: &Member) -> Result<(), JoinError
         return Err(differs("number of axes", found.to_string(), expected.to_string()));
     }
     if array.data_type() != other.data_type() {
-        let (found, expected) = different_types(array.data_type(), other.data_type());
+        let (found, expected) = (array.data_type().to_string(), other.data_type().to_string());
         return Err(differs("data type", found, expected));
     }
     let names = |array: &Array| match array.metadata().dimension_names() {

@@ -11,7 +11,6 @@ use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
 
 use super::error::{RearrangeError, refused};
 use super::{Placed, RearrangeCounts, Rearrangement, Span};
-use crate::members::different_types;
 
 impl Rearrangement {
     /// Plans to make an axis of these spans, one after another: parts of the array, which begin and
@@ -172,10 +171,7 @@ fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), Rearr
     let (theirs, ours) = (other.metadata(), array.metadata());
     let rank = |array: &Array| array.shape().len().to_string();
     same("number of axes", rank(other), rank(array))?;
-    if theirs.data_type() != ours.data_type() {
-        let (found, expected) = different_types(theirs.data_type(), ours.data_type());
-        return Err(RearrangeError::Inserted { what: "data type", found, expected });
-    }
+    same("data type", theirs.data_type().to_string(), ours.data_type().to_string())?;
     if theirs.codecs() != ours.codecs() {
         let codecs = |metadata: &ArrayMetadata| {
             let names = metadata.codecs().iter().map(zarr_metadata::Codec::name);

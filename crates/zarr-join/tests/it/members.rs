@@ -97,8 +97,8 @@ fn types_of_one_name_are_told_with_their_parameters() {
         array(&[2, 3], DataType::from_json(json.as_bytes()).expect("a type"), &[])
     };
     let told = message(&[texts(4), texts(8)], Arrangement::Along(0));
-    for length in ["4", "8"] {
-        assert!(told.contains(&format!("\"length_bytes\": {length}}}")), "{told}");
+    for length in ["1 code point", "2 code points"] {
+        assert!(told.contains(&format!("fixed_length_utf32 ({length})")), "{told}");
     }
 }
 

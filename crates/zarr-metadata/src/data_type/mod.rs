@@ -442,11 +442,28 @@ impl DataType {
     }
 }
 
+/// The name, with what tells it from other types of this name: `numpy.datetime64[10us]`,
+/// `fixed_length_utf32 (5 code points)`, `struct (x: int16, y: int16)`.
 impl fmt::Display for DataType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = |count: usize| if count == 1 { "" } else { "s" };
         f.write_str(&self.name())?;
         match self {
             DataType::ZarrsOptional(optional) => write!(f, " of {}", optional.inner()),
+            DataType::NumpyDatetime64(step) | DataType::NumpyTimedelta64(step) => {
+                match step.scale_factor() {
+                    1 => write!(f, "[{}]", step.unit().name()),
+                    scale => write!(f, "[{scale}{}]", step.unit().name()),
+                }
+            }
+            DataType::FixedLengthUtf32(length) => {
+                let points = length.code_points();
+                write!(f, " ({points} code point{})", s(points))
+            }
+            DataType::NullTerminatedBytes(length) | DataType::RawBytes(length) => {
+                write!(f, " ({} byte{})", length.bytes(), s(length.bytes()))
+            }
+            DataType::Struct(record) => record.fmt_fields(f),
             _ => Ok(()),
         }
     }

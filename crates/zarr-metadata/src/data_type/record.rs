@@ -1,9 +1,11 @@
 //! `struct`: named fields, one after another without gaps.
 
 use std::collections::HashSet;
+use std::fmt;
 
 use super::DataType;
 use crate::error::finding::Finding;
+use crate::error::printable::Printable;
 use crate::error::rule::Rule;
 use crate::error::{At, MetadataError, Result};
 use crate::extension::RawExtension;
@@ -92,6 +94,15 @@ impl Struct {
     /// record is larger than [`MAX_ELEMENT_SIZE`](crate::MAX_ELEMENT_SIZE).
     pub fn new<N: Into<String>>(fields: impl IntoIterator<Item = (N, DataType)>) -> Result<Self> {
         Self::of(fields).member("fields").breaks(Rule::DATA_TYPE_CONFIGURATION)
+    }
+
+    /// The fields, as messages name them.
+    pub(super) fn fmt_fields(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, field) in self.fields.iter().enumerate() {
+            let before = if index == 0 { " (" } else { ", " };
+            write!(f, "{before}{}: {}", Printable(&field.name), field.data_type)?;
+        }
+        f.write_str(")")
     }
 
     fn of<N: Into<String>>(given: impl IntoIterator<Item = (N, DataType)>) -> Result<Self> {

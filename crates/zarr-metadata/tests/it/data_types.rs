@@ -70,3 +70,44 @@ fn strings_and_bytes_have_a_length_of_their_own() {
         }
     }
 }
+
+/// A message that names two types of one name tells them apart.
+#[test]
+fn types_with_parameters_are_shown_with_them() {
+    let all = |name: &str, configurations: &[(&str, &str)]| {
+        for (configuration, shown) in configurations {
+            let json = format!(r#"{{"name": "{name}", "configuration": {configuration}}}"#);
+            assert_eq!(DataType::from_json(json.as_bytes()).unwrap().to_string(), *shown);
+        }
+    };
+    let lengths = [
+        (r#"{"length_bytes": 4}"#, "fixed_length_utf32 (1 code point)"),
+        (r#"{"length_bytes": 20}"#, "fixed_length_utf32 (5 code points)"),
+    ];
+    all("fixed_length_utf32", &lengths);
+    all("null_terminated_bytes", &[(r#"{"length_bytes": 3}"#, "null_terminated_bytes (3 bytes)")]);
+    all("raw_bytes", &[(r#"{"length_bytes": 1}"#, "raw_bytes (1 byte)")]);
+    for name in ["numpy.datetime64", "numpy.timedelta64"] {
+        all(
+            name,
+            &[
+                (r#"{"unit": "s", "scale_factor": 1}"#, &format!("{name}[s]")),
+                (r#"{"unit": "us", "scale_factor": 10}"#, &format!("{name}[10us]")),
+            ],
+        );
+    }
+    all(
+        "struct",
+        &[
+            (r#"{"fields": [{"name": "a", "data_type": "int16"}]}"#, "struct (a: int16)"),
+            (
+                r#"{"fields": [{"name": "b\n", "data_type": "int8"}, {"name": "c", "data_type":
+                {"name": "raw_bytes", "configuration": {"length_bytes": 2}}}]}"#,
+                "struct (b\\n: int8, c: raw_bytes (2 bytes))",
+            ),
+        ],
+    );
+    for plain in DataType::FIXED.iter().chain([&DataType::String, &DataType::Bytes]) {
+        assert_eq!(plain.to_string(), plain.name());
+    }
+}

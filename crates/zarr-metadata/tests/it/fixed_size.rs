@@ -360,7 +360,7 @@ fn sd_71_structured_is_read_and_written_as_struct() {
     let missing = array(&[("data_type", &named), ("fill_value", r#"{"a": 0}"#), ("codecs", none)]);
     insta::assert_snapshot!(
         message(missing),
-        @r#"$.codecs[0].configuration.endian: missing, expected "little" or "big": struct has several bytes"#
+        @r#"$.codecs[0].configuration.endian: missing, expected "little" or "big": struct (a: int16) has several bytes"#
     );
     // Single bytes have no order.
     let single = configured("struct", r#"{"fields": [{"name": "a", "data_type": "int8"}]}"#);

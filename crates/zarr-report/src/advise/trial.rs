@@ -40,10 +40,11 @@ impl Trial {
     }
 }
 
-/// A sample that takes less time than this is encoded and decoded again, if the time counts.
+/// Times that are shorter than this are too short to agree.
 const SHORTEST: Duration = Duration::from_millis(20);
 
-/// The most times that it is.
+/// The most times that a sample is encoded and decoded, if the time counts: while other programs take
+/// the processor, times are longer, and do not agree.
 const MOST: usize = 5;
 
 /// Encodes and decodes the sample. `None` if this build lacks a codec of the chain, or the chain
@@ -72,14 +73,14 @@ pub(super) fn run(
     };
     // For these, it does not count.
     let times = if matches!(goal, Goal::Read | Goal::Size) { 1 } else { MOST };
-    let Some(encode) = fastest(times, write)? else { return Ok(None) };
+    let Some(encode) = fastest(times, write) else { return Ok(None) };
     let read = || {
         sample.taken.iter().try_for_each(|(region, elements)| match elements {
             Elements::Fixed(_) => array.read(region).map(drop),
             Elements::Variable(_) => array.read_as::<Vec<u8>>(region).map(drop),
         })
     };
-    let Some(decode) = fastest(MOST, read)? else { return Ok(None) };
+    let Some(decode) = fastest(MOST, read) else { return Ok(None) };
     for (region, elements) in &sample.taken {
         let same = match (elements, Elements::read(&array, region)?) {
             (Elements::Fixed(one), Elements::Fixed(other)) => *one == other,
@@ -102,22 +103,56 @@ pub(super) fn run(
     Ok(Some(Trial { codecs, bytes, encode, decode }))
 }
 
-/// The least time of at most so many runs; `None` if the array refuses.
-fn fastest(
-    times: usize,
-    mut run: impl FnMut() -> Result<(), ArrayError>,
-) -> Result<Option<Duration>, ReportError> {
-    let mut least = Duration::MAX;
-    for _ in 0..times {
+/// The least time of at most so many runs, which end when the two shortest agree; `None` if the array
+/// refuses.
+fn fastest(times: usize, mut run: impl FnMut() -> Result<(), ArrayError>) -> Option<Duration> {
+    shortest(times, || {
         let start = Instant::now();
-        if run().is_err() {
-            return Ok(None);
-        }
-        let time = start.elapsed();
+        run().ok()?;
+        Some(start.elapsed())
+    })
+}
+
+/// The least of at most so many times, which end when the two least agree within a tenth.
+fn shortest(times: usize, mut time: impl FnMut() -> Option<Duration>) -> Option<Duration> {
+    let (mut least, mut next) = (time()?, Duration::MAX);
+    for _ in 1..times {
+        let time = time()?;
+        next = next.min(time.max(least));
         least = least.min(time);
-        if time > SHORTEST {
+        if least > SHORTEST && next - least <= least / 10 {
             break;
         }
     }
-    Ok(Some(least))
+    Some(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{MOST, shortest};
+
+    #[test]
+    fn times_repeat_until_they_agree() {
+        for (times, expected, runs) in [
+            // Two that agree.
+            (&[100, 101][..], 100, 2),
+            (&[100, 91], 91, 2),
+            // The processor was taken: until it is free.
+            (&[400, 250, 100, 104], 100, 4),
+            (&[100, 400, 180, 300, 150], 100, 5),
+            (&[500, 400, 300, 200, 100, 100], 100, 5),
+            // Too short to tell.
+            (&[5, 5, 4, 5, 5, 1], 4, 5),
+        ] {
+            let mut left = times.iter();
+            let next = || left.next().map(|time| Duration::from_millis(*time));
+            assert_eq!(shortest(MOST, next), Some(Duration::from_millis(expected)), "{times:?}");
+            assert_eq!(times.len() - left.len(), runs, "{times:?}");
+        }
+        assert_eq!(shortest(1, || Some(Duration::ZERO)), Some(Duration::ZERO));
+        let mut left = [Some(Duration::from_secs(1)), None].into_iter();
+        assert_eq!(shortest(MOST, || left.next().flatten()), None);
+    }
 }

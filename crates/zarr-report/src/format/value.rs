@@ -80,7 +80,7 @@ mod tests {
             read(&data_type, "\"2012-01\"", Loss::Refuse, &mut Vec::new()).expect_err("a month");
         insta::assert_snapshot!(
             error,
-            @r#": found "2012-01", expected an integer from -9223372036854775808 to 9223372036854775807 or "NaT", a value of type numpy.datetime64, or a text such as "1970-01-01""#
+            @r#": found "2012-01", expected an integer from -9223372036854775808 to 9223372036854775807 or "NaT", a value of type numpy.datetime64[D], or a text such as "1970-01-01""#
         );
     }
 }

@@ -14,10 +14,15 @@ use super::write::writer;
 use crate::args::Append;
 use crate::commands::nodes::resize::{policy, runs};
 use crate::error::CliError;
+use crate::interrupt::Interrupt;
 use crate::notation::chunks::{self, chunk_counts};
 use crate::output::print::done;
-use crate::output::progress::{Moved, Work};
+use crate::output::progress::{Bar, Moved, Work};
 use crate::stores::node_store::NodeStore;
+
+/// The new length is the last thing that is stored.
+const INTERRUPTED: &str =
+    "interrupted; nothing was appended, unless `zarr-kit info` shows the new length";
 
 pub(crate) fn run(args: &Append) -> Result<(), CliError> {
     // Given, as there are no arrays to append.
@@ -33,13 +38,17 @@ pub(crate) fn run(args: &Append) -> Result<(), CliError> {
             .map_err(|cause| CliError::argument("--edges", text, cause))?,
         None => Vec::new(),
     };
+    let bar = Bar::new();
+    let interrupt = Interrupt::saying(INTERRUPTED, &bar);
     let input = Input::open(file, args.reading.format)?;
     let entry = Entry::of(args.reading, args.writing);
     let before = array.shape().to_vec();
     let array = match array.data_type().is_variable_length() {
-        true => variable_length::append(input, &place, &array, axis, &edges)?,
-        false => append(input, entry, &place, &array, axis, &edges)?,
+        true => variable_length::append(input, &place, &array, axis, &edges, &bar)?,
+        false => append(input, entry, &place, &array, axis, &edges, &bar)?,
     };
+    drop(interrupt);
+    drop(bar);
     place.finish()?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
     let text = match array.shape() == before {
@@ -72,6 +81,7 @@ fn append(
     array: &Array,
     axis: usize,
     edges: &[Run],
+    bar: &Bar,
 ) -> Result<Array, CliError> {
     let data_type = array.data_type();
     let (header, elements) = match entry.cast && input.is_npy() {
@@ -96,6 +106,6 @@ fn append(
     let count = shape.get(axis).copied().unwrap_or(0);
     let elements = input.in_memory(elements, header.as_ref(), &shape, data_type)?;
     // The elements become visible together: no part of them is done before the others.
-    let (array, _bar) = Moved::show(array, Work::appending(array, axis, count, edges));
+    let array = Moved::show(array, Work::appending(array, axis, count, edges), bar);
     array.append(axis, count, &elements, edges).map_err(|cause| place.failed(cause))
 }

@@ -1,6 +1,7 @@
 //! `zarr-kit read`.
 
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use zarr_kit::cf::{CfError, Decoder};
@@ -15,6 +16,7 @@ use super::variable_length;
 use super::write::bytes_of;
 use crate::args::{Read, ReadFormat};
 use crate::error::CliError;
+use crate::interrupt::Interrupt;
 use crate::notation::labels;
 use crate::notation::region::region;
 use crate::notation::size::PIECE;
@@ -77,13 +79,16 @@ fn read(args: &Read, place: &NodeStore, fetched: &Fetched) -> Result<(), CliErro
     let failed = |cause| place.failed(cause);
     let undecoded = |cause: CfError| place.not_reported(cause.into());
     let is_whole = is_variable || matches!(format, ReadFormat::Text | ReadFormat::Csv);
-    let (array, _bar) = match args.output.is_some() && is_whole {
+    let bar = match args.output.is_some() {
+        true => Bar::new(),
+        // Beside elements that scroll past, a bar would only flicker.
+        false => Bar::hidden(),
+    };
+    let _interrupt = Interrupt::saying(Interrupted::of(args.output.as_deref(), &bar), &bar);
+    let array = match is_whole {
         // How many bytes there are is not known, or they are read all at once.
-        true => {
-            let (array, bar) = Moved::show(&array, Work::Reading);
-            (array, Some(bar))
-        }
-        false => (array, None),
+        true => Moved::show(&array, Work::Reading, &bar),
+        false => array,
     };
     if format == ReadFormat::Text {
         // Thousands of lines on a terminal are useless; a pipe or a file gets all of them.
@@ -125,8 +130,6 @@ fn read(args: &Read, place: &NodeStore, fetched: &Fetched) -> Result<(), CliErro
     if format == ReadFormat::Npy {
         out.raw(&npy::header(decoding.data_type(), &region.shape()))?;
     }
-    // Beside elements that scroll past, a bar would only flicker.
-    let bar = (args.output.is_some() && !is_variable).then(Bar::new);
     let (mut done, total) = (0_u64, bytes_of(&region, array.element_size()));
     let (mut text, mut one) = (String::new(), String::new());
     for piece in array.batches(&region, PIECE).map_err(failed)? {
@@ -158,7 +161,7 @@ fn read(args: &Read, place: &NodeStore, fetched: &Fetched) -> Result<(), CliErro
         out.elements(&text)?;
         text.clear();
         done = done.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
-        if let Some(bar) = &bar {
+        if !is_variable {
             bar.bytes("reading", done, total);
         }
     }
@@ -166,6 +169,33 @@ fn read(args: &Read, place: &NodeStore, fetched: &Fetched) -> Result<(), CliErro
         out.elements(&nested.end())?;
     }
     out.finish()
+}
+
+/// The message when a read is interrupted.
+struct Interrupted {
+    bar: Bar,
+    /// Empty for standard output.
+    file: PathBuf,
+}
+
+impl Interrupted {
+    fn of(output: Option<&Path>, bar: &Bar) -> Self {
+        let file = output.filter(|path| *path != Path::new("-")).unwrap_or(Path::new(""));
+        Self { bar: bar.clone(), file: file.to_owned() }
+    }
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("interrupted; ")?;
+        if let Some(said) = self.bar.said() {
+            write!(f, "{said} of the elements were read, and ")?;
+        }
+        match self.file.as_os_str().is_empty() {
+            true => f.write_str("the output is not complete"),
+            false => write!(f, "{} is as it was", self.file.display()),
+        }
+    }
 }
 
 /// How the elements are shown: as they are stored or, if that is asked for, decoded.

@@ -9,7 +9,7 @@ use super::append::grown;
 use super::input::Input;
 use crate::args::ReadFormat;
 use crate::error::CliError;
-use crate::output::progress::{Moved, Work};
+use crate::output::progress::{Bar, Moved, Work};
 use crate::stores::node_store::NodeStore;
 
 /// The formats for elements of variable length.
@@ -45,6 +45,7 @@ pub(super) fn write(
     place: &NodeStore,
     array: &Array,
     region: &Selection,
+    bar: &Bar,
 ) -> Result<(), CliError> {
     let shape = region.shape().into_iter().map(Some).collect();
     let (elements, shape) = from_file(&mut input, array.data_type(), shape)?;
@@ -52,7 +53,7 @@ pub(super) fn write(
         input.check_shape(&shape, region)?;
     }
     let elements: Vec<&[u8]> = elements.iter().collect();
-    let (array, _bar) = Moved::show(array, Work::writing(array, region));
+    let array = Moved::show(array, Work::writing(array, region), bar);
     array.write_as(region, &elements).map_err(|cause| place.failed(cause))
 }
 
@@ -63,12 +64,13 @@ pub(super) fn append(
     array: &Array,
     axis: usize,
     edges: &[Run],
+    bar: &Bar,
 ) -> Result<Array, CliError> {
     let (elements, shape) = from_file(&mut input, array.data_type(), grown(array, axis))?;
     let units = (elements.len(), 1, "element");
     let shape = input.appended(array, axis, shape.as_deref(), units)?;
     let count = shape.get(axis).copied().unwrap_or(0);
     let elements: Vec<&[u8]> = elements.iter().collect();
-    let (array, _bar) = Moved::show(array, Work::appending(array, axis, count, edges));
+    let array = Moved::show(array, Work::appending(array, axis, count, edges), bar);
     array.append_as(axis, count, &elements, edges).map_err(|cause| place.failed(cause))
 }

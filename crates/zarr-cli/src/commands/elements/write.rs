@@ -1,5 +1,7 @@
 //! `zarr-kit write`.
 
+use std::fmt;
+
 use serde_json::{Value, json};
 use zarr_kit::codec::Options;
 use zarr_kit::report::words;
@@ -10,6 +12,7 @@ use super::variable_length;
 use crate::args::{Write, Writing};
 use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
+use crate::interrupt::Interrupt;
 use crate::notation::region::region;
 use crate::notation::size::PIECE;
 use crate::output::print::done;
@@ -20,7 +23,11 @@ pub(crate) fn run(args: &Write) -> Result<(), CliError> {
     let place = NodeStore::to_change(&args.array)?;
     let array = writer(&place, args.writing)?.with_update_policy(policy(args.sole_writer));
     let region = region(&place, array.metadata(), args.region.as_deref())?;
-    write(args, &place, &array, &region)?;
+    let bar = Bar::new();
+    let interrupt = Interrupt::saying(Interrupted::of(&array, &bar), &bar);
+    write(args, &place, &array, &region, &bar)?;
+    drop(interrupt);
+    drop(bar);
     place.finish()?;
     // Writes of chunks do not read the document.
     if let Err(CliError::NotFound { place, .. }) = place.node() {
@@ -35,6 +42,33 @@ pub(crate) fn run(args: &Write) -> Result<(), CliError> {
             "region": axes.collect::<Vec<_>>(),
         })
     })
+}
+
+/// The message when a write is interrupted.
+struct Interrupted {
+    bar: Bar,
+    /// Whether a session was not complete, of which nothing stays.
+    uncommitted: bool,
+}
+
+impl Interrupted {
+    fn of(array: &Array, bar: &Bar) -> Self {
+        let uncommitted = array.store().capabilities().uncommitted;
+        Self { bar: bar.clone(), uncommitted }
+    }
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.bar.said().filter(|_| !self.uncommitted) {
+            None => f.write_str("interrupted; nothing was written"),
+            Some(said) => write!(
+                f,
+                "interrupted; {said} were written, and each chunk has its old or its new elements: \
+                 run the command again to write all"
+            ),
+        }
+    }
 }
 
 /// The indices of an axis as JSON: start, count and step, or the list.
@@ -59,17 +93,18 @@ fn write(
     place: &NodeStore,
     array: &Array,
     region: &Selection,
+    bar: &Bar,
 ) -> Result<(), CliError> {
     let mut input = Input::open(&args.from, args.reading.format)?;
     let entry = Entry::of(args.reading, args.writing);
     if array.data_type().is_variable_length() {
-        return variable_length::write(input, place, array, region);
+        return variable_length::write(input, place, array, region, bar);
     }
     let failed = |cause| place.failed(cause);
     if entry.cast && input.is_npy() {
         let (elements, shape) = input.converted(array.data_type(), entry.loss)?;
         input.check_shape(&shape, region)?;
-        let (array, _bar) = Moved::show(array, Work::writing(array, region));
+        let array = Moved::show(array, Work::writing(array, region), bar);
         return array.write(region, &elements).map_err(failed);
     }
     let shape = region.shape().into_iter().map(Some).collect();
@@ -86,7 +121,7 @@ fn write(
         input.end()?;
         let elements =
             input.in_memory(elements, Some(header), &region.shape(), array.data_type())?;
-        let (array, _bar) = Moved::show(array, Work::writing(array, region));
+        let array = Moved::show(array, Work::writing(array, region), bar);
         return array.write(region, &elements).map_err(failed);
     }
     // Nothing is stored before all of it is known to fit.
@@ -94,7 +129,7 @@ fn write(
     if let Some(length) = input.length {
         input.check_length(length, array, region)?;
     }
-    let bar = Bar::new();
+    bar.bytes("writing", 0, bytes_of(region, size));
     let chunks = |part: &Selection| array.layout().plan(part).map_or(0, |plan| plan.len());
     // Pieces end where chunks end.
     let mut written = 0_u64;

@@ -15,12 +15,19 @@ use zarr_kit::report::{Table, words, wrapped};
 use zarr_kit::{ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
 use crate::args::Info;
+use crate::commands::inspect::other_file::OtherFile;
 use crate::error::CliError;
 use crate::output::print::{self, LABEL, Out, print_table};
 use crate::stores::node_store::NodeStore;
 
 pub(crate) fn run(args: &Info) -> Result<(), CliError> {
-    let place = NodeStore::open(&args.path)?;
+    let place = match NodeStore::open(&args.path) {
+        Ok(place) => place,
+        Err(cause) => {
+            let file = OtherFile::of(&args.path).ok_or(cause)?;
+            return file.print(args.json);
+        }
+    };
     match open_node(&place.store, &Prefix::root()) {
         Ok(NodeMetadata::Array(metadata)) => array(&place, metadata, args.json),
         Ok(NodeMetadata::Group(metadata)) => group(&place, &metadata, args.json),

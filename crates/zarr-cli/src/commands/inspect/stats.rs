@@ -1,13 +1,14 @@
 //! `zarr-kit stats`.
 
-use std::fs;
 use std::path::Path;
+use std::{fmt, fs};
 
 use zarr_kit::report::stats::Stats as Statistics;
 
 use crate::args::Stats;
 use crate::commands::elements::write::bytes_of;
 use crate::error::CliError;
+use crate::interrupt::Interrupt;
 use crate::notation::region::region;
 use crate::output::print::{self, Out, print_table};
 use crate::output::progress::Bar;
@@ -15,6 +16,16 @@ use crate::stores::node_store::NodeStore;
 
 /// The most bytes of a file of a part: it has a few thousand.
 const LONGEST: u64 = 1 << 20;
+
+/// The message when statistics are interrupted.
+struct Interrupted(Bar);
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let said = self.0.said().unwrap_or_else(|| "none".to_owned());
+        write!(f, "interrupted; {said} of the elements were read; --part divides the work")
+    }
+}
 
 pub(crate) fn run(args: &Stats) -> Result<(), CliError> {
     let place = NodeStore::open(&args.array)?;
@@ -28,6 +39,7 @@ pub(crate) fn run(args: &Stats) -> Result<(), CliError> {
             None => vec![region],
         };
         let bar = Bar::new();
+        let _interrupt = Interrupt::saying(Interrupted(bar.clone()), &bar);
         let total = regions.iter().try_fold(0_u64, |total, region| {
             total.checked_add(bytes_of(region, array.element_size())?)
         });

@@ -217,8 +217,11 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
     let Typed { data_type, order } = match (&args.dtype, &like) {
         (None, Some(Like { data_type: Some(data_type), .. })) => data_type.clone().into(),
         (None, Some(_)) => {
-            let (path, reason) =
-                (args.like.clone().unwrap_or_default(), "its type is not known here; give --dtype");
+            let (path, reason) = (
+                args.like.clone().unwrap_or_default(),
+                "its type is not known here, or raw bytes, as which numpy saves bfloat16 and small floats; \
+                 give --dtype, such as bfloat16 or V2",
+            );
             return Err(CliError::Input { path: path.into(), reason: reason.to_owned() });
         }
         (text, _) => data_type::parse(text.as_deref().unwrap_or_default())?,

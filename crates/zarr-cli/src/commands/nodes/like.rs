@@ -31,7 +31,9 @@ impl Like {
         let file = file.map_err(|cause| CliError::File { path: path.clone(), cause })?;
         let (shape, name) = npy::read_shape(&mut io::BufReader::new(file))
             .map_err(|reason| CliError::Input { path: path.clone(), reason })?;
-        // Another type may be given. The byte order is the file's, not the array's.
+        // Another type may be given. The byte order is the file's, not the array's. Raw bytes are not
+        // taken for what they may be, nor for raw bytes.
+        let name = name.filter(|name| !data_type::is_perhaps_small_float(name));
         let data_type = name.and_then(|name| Some(data_type::of_numpy(&name)?.data_type));
         Ok(Self { shape, data_type, metadata: None })
     }
