@@ -10,6 +10,7 @@ mod chain;
 mod configuration;
 mod construct;
 mod notation;
+mod notation_shards;
 mod numcodecs;
 
 pub use array_to_array::bitround::{Bitround, NumcodecsBitround};

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use super::chain::{check_order, element_order};
+use super::notation_shards::{entries, shard};
 use super::{
     Blosc, BloscCompressor, BloscShuffle, Bytes, Codec, CodecKind, Delta, Endian, Packbits, Pcodec,
     Shuffle,
@@ -21,8 +22,8 @@ const PCODEC: u32 = 8;
 
 /// The codecs of the short form, for messages.
 const FORM: &str = "transpose, delta, bytes[:big], packbits[:BITS|:FIRST-LAST], pcodec[:LEVEL], \
-    shuffle, zstd[:LEVEL], gzip[:LEVEL], blosc[:COMPRESSOR[:LEVEL[:SHUFFLE]]] and crc32c are known in \
-    the short form, with commas between them; all others as the JSON list of zarr.json";
+    shuffle, zstd[:LEVEL], gzip[:LEVEL], blosc[:COMPRESSOR[:LEVEL[:SHUFFLE]]], crc32c and \
+    shard:LENGTHxLENGTH[(CODECS)] are known in the short form, with commas between them; all others as the JSON list of zarr.json";
 
 /// A codec chain as an argument, which may depend on the array: a short form, or the JSON list of
 /// `zarr.json`, in which names may be short forms too.
@@ -33,6 +34,7 @@ const FORM: &str = "transpose, delta, bytes[:big], packbits[:BITS|:FIRST-LAST], 
 /// on their number; the byte order and the element size of blosc and shuffle on the data type. If
 /// there is a short form and no codec makes bytes of elements, `bytes` does, in little-endian order
 /// unless the caller asks for big-endian; or the type's own codec, as for strings.
+/// `shard:64x64(bytes,zstd)` are shards of chunks of 64 by 64 with these codecs.
 ///
 /// # Examples
 /// ```
@@ -48,10 +50,10 @@ const FORM: &str = "transpose, delta, bytes[:big], packbits[:BITS|:FIRST-LAST], 
 /// assert_eq!(chain, [Codec::bytes(), Codec::zstd(3), Codec::Crc32c]);
 /// # Ok::<(), zarr_metadata::NotationError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodecNotation(Vec<Entry>);
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Entry {
     /// As a document has it.
     Exact(Codec),
@@ -91,6 +93,8 @@ enum Short {
     Gzip(u32),
     Blosc(BloscCompressor, u32, BloscShuffle),
     Crc32c,
+    /// The lengths of inner chunks, and their codecs.
+    Shard(Vec<u64>, CodecNotation),
 }
 
 impl FromStr for CodecNotation {
@@ -101,7 +105,7 @@ impl FromStr for CodecNotation {
             return Self::from_json(text.as_bytes());
         }
         let short = |entry: &str| entry.trim().parse().map(Entry::Short);
-        let entries = text.split(',').map(short).collect::<Result<_, _>>();
+        let entries = entries(text).and_then(|found| found.into_iter().map(short).collect());
         entries.map(Self).map_err(|reason| NotationError::Short { reason })
     }
 }
@@ -198,7 +202,8 @@ impl CodecNotation {
 
 /// Whether a name in a list is a short form, whose settings may be wrong.
 fn is_short(name: &str) -> bool {
-    name.split(':').next().is_some_and(|codec| codec.parse::<Short>().is_ok())
+    let codec = name.split(':').next().unwrap_or_default();
+    codec == "shard" || codec.parse::<Short>().is_ok()
 }
 
 /// The codec that makes bytes of elements if none is given.
@@ -230,6 +235,9 @@ impl Short {
                 Codec::Blosc(Blosc::new(*compressor, *level).with_shuffle(*shuffle, size))
             }
             Self::Crc32c => Codec::Crc32c,
+            Self::Shard(edges, inner) => {
+                Codec::sharding(edges.clone(), inner.codecs(data_type, rank, order))
+            }
         }
     }
 }
@@ -238,6 +246,9 @@ impl FromStr for Short {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(("shard", rest)) = text.split_once(':') {
+            return shard(rest).map(|(edges, inner)| Self::Shard(edges, inner));
+        }
         let mut parts = text.split(':').map(str::trim);
         let name = parts.next().unwrap_or_default();
         let (first, second) = (parts.next(), parts.next());
@@ -292,6 +303,9 @@ impl FromStr for Short {
                     }
                 };
                 Ok(Self::Blosc(compressor, level("blosc", second, BLOSC, 0, 9)?, shuffle))
+            }
+            "shard" => {
+                Err("shard: the lengths of chunks are missing, such as shard:64x64".to_owned())
             }
             "" => Err(format!("a codec is missing; {FORM}")),
             other => Err(format!("{other:?} is not a codec of the short form; {FORM}")),
@@ -384,6 +398,21 @@ mod tests {
             ]
         );
         assert!(chain("pcodec:4", &DataType::Float32)[0].contains(r#""level":4"#));
+        let index = r#""index_codecs":[{"configuration":{"endian":"little"},"name":"bytes"},{"name":"crc32c"}],"index_location":"end""#;
+        let shard = |shape: &str, codecs: &str| {
+            let chunk = format!(r#""chunk_shape":[{shape}],"codecs":[{codecs}],{index}"#);
+            format!(r#"{{"configuration":{{{chunk}}},"name":"sharding_indexed"}}"#)
+        };
+        let inner = r#"{"configuration":{"endian":"big"},"name":"bytes"},{"name":"crc32c"}"#;
+        let found = chain("shard:1x3x2(bytes:big, crc32c)", &DataType::Uint16);
+        assert_eq!(found, [shard("1,3,2", inner)]);
+        let usual =
+            r#"{"name":"bytes"},{"configuration":{"checksum":true,"level":3},"name":"zstd"}"#;
+        assert_eq!(chain("shard:1x1x4,gzip", &DataType::Uint8)[0], shard("1,1,4", usual));
+        assert_eq!(chain(r#"["shard:1x1x4"]"#, &DataType::Uint8), [shard("1,1,4", usual)]);
+        let within = shard("1,1,2", r#"{"name":"bytes"}"#);
+        let nested = chain("shard:1x1x4(shard:1x1x2(bytes))", &DataType::Uint8);
+        assert_eq!(nested, [shard("1,1,4", &within)]);
         let blosc = chain("blosc:zstd:9:bitshuffle", &DataType::Float64);
         assert!(blosc[1].contains(r#""shuffle":"bitshuffle""#), "{blosc:?}");
         let blosc = chain("blosc:lz4", &DataType::Float64);
@@ -430,6 +459,14 @@ mod tests {
             "blosc:lz5",
             "transpose:1",
             "zstd,,gzip",
+            "shard",
+            "shard:4x0",
+            "shard:4x4(zip)",
+            "shard:4(bytes",
+            "shard:4)",
+            "shard:4(bytes)zstd",
+            "shard:4(shard:4(shard:4(shard:4(shard:4(bytes)))))",
+            r#"["shard:"]"#,
             "[",
             "zstd[3]",
             r#"["bytes", "zstd:99"]"#,
