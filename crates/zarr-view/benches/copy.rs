@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Bencher, Criterion, Throughput, criterion_group, criterion_main};
-use zarr_view::{CopyElement, CopyPlan, View, common_shape, zeroed};
+use zarr_view::{CopyElement, CopyPlan, View, zeroed};
 
 /// A shape, and the order in which its axes are copied.
 const CASES: &[(&str, &[usize], &[usize])] = &[
@@ -63,7 +63,6 @@ fn algebra(criterion: &mut Criterion) {
     let plain = View::contiguous(&[8, 6, 4, 10]).unwrap().permute(&[1, 0, 2, 3]).unwrap();
     let masked = View::contiguous(&[8, 6, 4, 10]).unwrap();
     let masked = masked.pad(&[(2, 2), (0, 0), (0, 0), (0, 0)]).unwrap();
-    let whole = View::contiguous(&[48, 40]).unwrap();
     let to = View::contiguous(&[6, 8, 4, 10]).unwrap();
     let element = CopyElement::try_from(4).unwrap();
     let mut group = criterion.benchmark_group("algebra");
@@ -72,9 +71,6 @@ fn algebra(criterion: &mut Criterion) {
     });
     group.bench_function("reshape-masked", |bencher| {
         bencher.iter(|| black_box(&masked).reshape(&[3, 4, 24, 10]));
-    });
-    group.bench_function("common_shape", |bencher| {
-        bencher.iter(|| common_shape(black_box(&plain), black_box(&whole)));
     });
     group.bench_function("plan", |bencher| {
         bencher.iter(|| CopyPlan::new(black_box(&plain), black_box(&to), element));

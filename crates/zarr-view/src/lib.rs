@@ -56,7 +56,7 @@ pub use error::{CopyError, ViewError};
 pub use instruction_set::InstructionSet;
 pub use runs::{Run, Runs};
 pub use stack::ViewStack;
-pub use view::{View, common_shape};
+pub use view::View;
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

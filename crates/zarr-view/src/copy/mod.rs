@@ -37,8 +37,7 @@ use crate::{CopyError, View};
 /// of the destination share a position, it is unspecified which of them is written there. Buffers
 /// may have any alignment.
 ///
-/// To copy a box only, [`shrink`](View::shrink) both views to it. For views of different shapes
-/// with elements that correspond in C order, see [`common_shape`](crate::common_shape).
+/// To copy a box only, [`shrink`](View::shrink) both views to it.
 ///
 /// # Errors
 /// [`CopyError`] if the shapes differ or a buffer is too short for its view. Then nothing has

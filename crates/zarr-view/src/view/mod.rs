@@ -9,7 +9,6 @@ mod movement;
 mod progressions;
 mod reshape;
 
-pub use common::common_shape;
 pub(crate) use dims::Dims;
 pub(crate) use index::{advance, unravel};
 

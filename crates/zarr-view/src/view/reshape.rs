@@ -7,7 +7,7 @@ impl View {
     ///
     /// The answer is complete: if a view of `shape` exists with these elements and with masked
     /// ones at the same places, it is returned. If the answer is `None`, use
-    /// [`ViewStack`](crate::ViewStack) or [`common_shape`](crate::common_shape).
+    /// [`ViewStack`](crate::ViewStack).
     /// The method is one pass over the old dimensions and one over the new ones; `docs/view.md`
     /// proves that it is complete.
     ///

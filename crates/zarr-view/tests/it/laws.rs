@@ -1,6 +1,6 @@
 //! The laws of the algebra, on views made by random chains.
 
-use zarr_view::{Run, View, ViewError, common_shape};
+use zarr_view::{Run, View, ViewError};
 
 use crate::generators::{chain, factorisation, strided};
 use crate::oracle;
@@ -235,46 +235,6 @@ fn sd_62_the_outermost_dimension_may_repeat_too() {
     assert!(one.reshape(&[6]).unwrap().is_some());
 }
 
-/// Brute force over every shape: if some shape holds both views, one is returned, and none that
-/// holds them has fewer dimensions.
-#[test]
-fn common_shapes_are_complete_and_have_the_fewest_dimensions() {
-    let (mut some, mut none) = (0, 0);
-    let mut rng = Rng(30);
-    for round in 0..4000 {
-        let elements = [6, 8, 12, 16, 24, 36][rng.below(6)];
-        let mut pick = || {
-            loop {
-                let view = chain(&mut rng, elements, 5);
-                let view = if round % 4 == 0 && rng.one_in(2) { view.coalesce() } else { view };
-                if view.len() == elements {
-                    return view;
-                }
-            }
-        };
-        let (a, b) = (pick(), pick());
-        let (map_a, map_b) = (oracle::map(&a), oracle::map(&b));
-        let least = oracle::shapes(elements, 0)
-            .into_iter()
-            .filter(|shape| oracle::exists(&map_a, shape) && oracle::exists(&map_b, shape))
-            .map(|shape| shape.len())
-            .min();
-        match common_shape(&a, &b).unwrap() {
-            Some((x, y)) => {
-                assert_eq!(x.shape(), y.shape());
-                assert_eq!((oracle::map(&x), oracle::map(&y)), (map_a, map_b));
-                assert_eq!(Some(x.rank()), least, "{a:?} and {b:?}: {:?}", x.shape());
-                some += 1;
-            }
-            None => {
-                assert_eq!(least, None, "{a:?} and {b:?}");
-                none += 1;
-            }
-        }
-    }
-    assert!(some > 200 && none > 50, "{some} and {none}");
-}
-
 /// Brute force over every shape: coalescing changes no element, and no shape with fewer dimensions
 /// holds the view.
 #[test]
@@ -297,20 +257,6 @@ fn coalesced_views_have_the_fewest_dimensions() {
         fewer += usize::from(coalesced.rank() < view.rank());
     }
     assert!(fewer > 1000, "{fewer}");
-}
-
-#[test]
-fn common_shapes_of_few_elements() {
-    let one = View::contiguous(&[1, 1]).unwrap();
-    let scalar = View::contiguous(&[]).unwrap();
-    assert_eq!(common_shape(&one, &scalar).unwrap(), Some((scalar.clone(), scalar.clone())));
-    let masked = one.with_mask(&[(0, 0), (0, 1)]).unwrap();
-    let (a, b) = common_shape(&masked, &masked).unwrap().unwrap();
-    assert_eq!((a.shape(), b.is_masked_out()), (&[1][..], true));
-    let (empty, none) = (View::contiguous(&[3, 0]).unwrap(), View::contiguous(&[0]).unwrap());
-    assert_eq!(common_shape(&empty, &none).unwrap(), Some((none.clone(), none.clone())));
-    assert_eq!(common_shape(&one, &none), Err(ViewError::Elements { expected: 1, found: 0 }));
-    assert_eq!(empty.coalesce(), none);
 }
 
 #[test]
@@ -448,7 +394,6 @@ fn extreme_numbers_never_wrap() {
         let _ = view.pad(&vec![(1, usize::MAX / 2); rank]);
         let _ = view.pad(&vec![(3, 1); rank]);
         let _ = view.invert(&[1 << 20]);
-        let _ = common_shape(&view, &View::contiguous(view.shape()).unwrap());
         let _ =
             view.compose_over(&View::contiguous(&[side, side]).unwrap().permute(&[1, 0]).unwrap());
         for axis in 0..rank {
