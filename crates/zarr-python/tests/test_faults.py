@@ -1,7 +1,9 @@
 """Faults from outside: signals, full disks, missing rights, hostile stores, dead workers."""
 
+import http.server
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -305,3 +307,33 @@ def test_errors_of_huge_grids_name_the_axis():
     array = zarr_kit.create("memory:", shape=(2, 10**12), dtype="i1", chunks=1)
     with pytest.raises(MemoryError, match="axis 1 has 1000000000000 chunks"):
         array.write_chunk_sizes  # noqa: B018
+
+
+def test_servers_that_refuse_are_named_with_what_to_do():
+    answers = {"/private": (403, b"<Error><Code>AccessDenied</Code></Error>"), "/gone": (404, b"<Error><Code>NoSuchBucket</Code></Error>")}
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            status, body = next((found for path, found in answers.items() if self.path.startswith(path)), (404, b""))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(body)
+
+        do_HEAD = do_GET
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        options = {"endpoint": f"http://127.0.0.1:{server.server_port}", "allow_http": "true", "skip_signature": "true"}
+        for url, kind, said in [
+            ("s3://private/x", PermissionError, "refuses access (403 Forbidden, AccessDenied); set AWS_ACCESS_KEY_ID"),
+            ("s3://gone/x", FileNotFoundError, "there is no such bucket; check its name, and AWS_ENDPOINT_URL"),
+        ]:
+            with pytest.raises(kind, match=re.escape(said)) as raised:
+                zarr_kit.open(url, storage_options=options)
+            assert "max_retries" not in str(raised.value)
+        server.shutdown()

@@ -54,7 +54,7 @@ pub use self::addresses::shown::{shown_url, without_secrets};
 pub use self::addresses::url_names::{names_in, place_below, place_beside};
 pub use self::buffer::reserve;
 pub use self::document::DocumentLimit;
-pub use self::errors::error::{ModifiedObject, Operation, StoreError};
+pub use self::errors::error::{ModifiedObject, Operation, ServerFault, StoreError};
 pub use self::errors::full_message::FullMessage;
 #[cfg(feature = "test-util")]
 pub use self::fault::{Fault, FaultStore};

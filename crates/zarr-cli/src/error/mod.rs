@@ -2,7 +2,6 @@
 
 pub(crate) mod nearest;
 pub(crate) mod operating_system;
-mod servers;
 pub(crate) mod usage;
 
 use std::io;
@@ -25,8 +24,8 @@ pub(crate) enum CliError {
     #[error("{argument} {found:?}: {reason}")]
     Argument { argument: &'static str, found: String, reason: String },
     /// A store that cannot be opened.
-    #[error("{}", opening(place, cause))]
-    Store { place: String, cause: StoreError },
+    #[error("{}", with_features_of_program(.0.to_string()))]
+    Store(StoreError),
     #[error(transparent)]
     VirtualJoin(#[from] VirtualJoinError),
     #[error("{}", at(place, cause))]
@@ -155,12 +154,6 @@ const CODECS: [&str; 9] = [
     "zstd",
 ];
 
-/// An error of opening, which has the place in it.
-fn opening(place: &str, cause: &StoreError) -> String {
-    let text = with_features_of_program(cause.to_string());
-    servers::explained(place, &text).unwrap_or(text)
-}
-
 /// An error of the library, with the place as the user wrote it: the library knows only the root
 /// of a store.
 fn at(place: &str, cause: &ArrayError) -> String {
@@ -207,8 +200,7 @@ fn at(place: &str, cause: &ArrayError) -> String {
         }
         loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them anyway"),
         other => {
-            let text = in_options(with_features_of_program(other.to_string()));
-            format!("{place}: {}", servers::explained(place, &text).unwrap_or(text))
+            format!("{place}: {}", in_options(with_features_of_program(other.to_string())))
         }
     }
 }

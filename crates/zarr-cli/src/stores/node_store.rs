@@ -273,8 +273,7 @@ impl Around {
 
 /// The hierarchies around the place at `path`.
 pub(crate) fn hierarchies(path: &str) -> Result<Vec<HierarchyAround>, CliError> {
-    hierarchies_around(path, &store_options())
-        .map_err(|cause| CliError::Store { place: store::shown_url(path), cause })
+    hierarchies_around(path, &store_options()).map_err(CliError::Store)
 }
 
 /// Refuses a new node in an array or in a group of version 2, or with a name in the hierarchy around it that
@@ -319,8 +318,7 @@ pub(crate) fn around_new(path: &str) -> Result<Around, CliError> {
 
 /// The name that a part of a path or URL stands for.
 fn name_in(path: &str, part: &str) -> Result<String, CliError> {
-    let failed = |cause| CliError::Store { place: store::shown_url(path), cause };
-    store::names_in(path, part).map_err(failed)
+    store::names_in(path, part).map_err(CliError::Store)
 }
 
 /// The prefix of these names, the innermost first.
@@ -344,7 +342,7 @@ fn not_opened(path: &str, cause: PlaceError) -> CliError {
             CliError::NotRemote { place }
         }
         // The error contains the place, as a URL without secrets.
-        PlaceError::Store(cause) => CliError::Store { place, cause },
+        PlaceError::Store(cause) => CliError::Store(cause),
         cause => CliError::Usage { message: cause.to_string() },
     }
 }

@@ -3,12 +3,13 @@
 use std::io;
 
 use pyo3::exceptions::{
-    PyFileExistsError, PyFileNotFoundError, PyIndexError, PyKeyError, PyMemoryError,
-    PyNotADirectoryError, PyOSError, PyPermissionError, PyRuntimeError, PyValueError,
+    PyConnectionError, PyFileExistsError, PyFileNotFoundError, PyIndexError, PyKeyError,
+    PyMemoryError, PyNotADirectoryError, PyOSError, PyPermissionError, PyRuntimeError,
+    PyValueError,
 };
 use pyo3::prelude::*;
 use zarr_kit::ArrayError;
-use zarr_kit::array::store::{KeyError, StoreError};
+use zarr_kit::array::store::{KeyError, ServerFault, StoreError};
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::JoinError;
 use zarr_kit::metadata::{MetadataError, Printable};
@@ -211,7 +212,14 @@ fn of_store(error: &StoreError, text: String) -> PyErr {
             "{text}; storage_options={{\"sole_writer\": True}} says that nobody else writes"
         )),
         StoreError::Key(_) => PyKeyError::new_err(text),
-        _ => PyOSError::new_err(text),
+        error => match error.server_fault() {
+            Some(ServerFault::NoCredentials | ServerFault::Refused) => {
+                PyPermissionError::new_err(text)
+            }
+            Some(ServerFault::NoBucket) => PyFileNotFoundError::new_err(text),
+            Some(ServerFault::Unreachable) => PyConnectionError::new_err(text),
+            _ => PyOSError::new_err(text),
+        },
     }
 }
 

@@ -267,6 +267,17 @@ impl StoreError {
         }
     }
 
+    /// Why a server did not do what it was asked, if its answer shows it. The message has the
+    /// setting that would help.
+    #[must_use]
+    pub fn server_fault(&self) -> Option<ServerFault> {
+        match self {
+            #[cfg(feature = "object_store")]
+            Self::Remote { cause, .. } => cause.downcast_ref::<RemoteCause>()?.fault,
+            _ => None,
+        }
+    }
+
     /// An [`StoreError::Io`] with its context.
     pub fn io(operation: Operation, key: impl fmt::Display, cause: io::Error) -> Self {
         Self::Io { operation, key: key.to_string(), cause }
@@ -320,4 +331,21 @@ impl StoreError {
 pub(crate) struct RemoteCause {
     pub(crate) said: String,
     pub(crate) may_pass: bool,
+    pub(crate) fault: Option<ServerFault>,
+}
+
+/// Why a server did not do what it was asked, as far as its answer shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ServerFault {
+    /// The request was not made, because no credentials were found.
+    NoCredentials,
+    /// The server refuses access.
+    Refused,
+    /// There is no bucket, or container, of this name.
+    NoBucket,
+    /// The bucket is in another region.
+    OtherRegion,
+    /// The server cannot be reached.
+    Unreachable,
 }

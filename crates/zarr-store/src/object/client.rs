@@ -21,6 +21,7 @@ use object_store::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
+use super::explain::meaning;
 use super::folder_marker::is_folder_marker;
 use super::list::key_of;
 use super::pages::Circle;
@@ -29,8 +30,8 @@ use crate::errors::error::RemoteCause;
 use crate::store::read_range::OwnedReadRange;
 use crate::waiting::{OnWait, Waiting};
 use crate::{
-    FullMessage, Key, KeyFilter, ObjectMeta, Operation, Prefix, StoreError, StoreOptions, Version,
-    reserve, without_secrets,
+    FullMessage, Key, KeyFilter, ObjectMeta, Operation, Prefix, Service, StoreError, StoreOptions,
+    Version, reserve, without_secrets,
 };
 
 /// A backend and its known properties, before options apply.
@@ -44,6 +45,8 @@ pub(super) struct Origin {
     /// Identifies the bucket or server of the paths, if the backend's name does not.
     pub(super) space: Option<String>,
     pub(super) conditional_put: bool,
+    /// `None` for a backend of the caller's.
+    pub(super) service: Option<Service>,
 }
 
 /// The state that all clones of a store share within a process.
@@ -55,6 +58,7 @@ pub(super) struct Client {
     pub(super) base: Path,
     /// Identifies the bucket of a service, or the server, that holds the paths.
     pub(super) space: Arc<str>,
+    pub(super) service: Option<Service>,
     pub(super) requests: Arc<Semaphore>,
     pub(super) limits: Limits,
     pub(super) on_wait: Option<OnWait>,
@@ -75,18 +79,25 @@ fn space_of(backend: &Arc<dyn Backend>) -> String {
 
 /// An error of the backend with its context. Its text may contain signed URLs, and its `Debug`
 /// whole requests: only its complete message is kept, without secrets.
-pub(super) fn remote(operation: Operation, name: impl ToString, cause: Error) -> StoreError {
-    let mut said = without_secrets(&FullMessage(&cause).to_string());
+pub(super) fn remote(
+    service: Option<Service>,
+    operation: Operation,
+    name: impl ToString,
+    cause: Error,
+) -> StoreError {
+    let full = without_secrets(&FullMessage(&cause).to_string());
+    let may_pass = may_pass(&cause, &full);
+    let (fault, mut said) = meaning(service, &full).unwrap_or((None, full.clone()));
     let is_read = matches!(operation, Operation::Get | Operation::Head);
     // Other codes name a fault of the credentials.
-    let is_denied = !said.contains("<Code>") || said.contains("<Code>AccessDenied</Code>");
+    let is_denied = !full.contains("<Code>") || full.contains("<Code>AccessDenied</Code>");
     if is_read && is_denied && matches!(cause, Error::PermissionDenied { .. }) {
         said.push_str(
             "; the object may be missing: S3 answers so if the reader may not list the bucket \
              (s3:ListBucket)",
         );
     }
-    let cause = RemoteCause { may_pass: may_pass(&cause, &said), said };
+    let cause = RemoteCause { may_pass, fault, said };
     StoreError::Remote { operation, key: name.to_string(), cause: cause.into() }
 }
 
@@ -96,7 +107,7 @@ pub(super) fn refused_without_end(key: &Key) -> StoreError {
     let said = "the server refused every attempt, as if others wrote to it at the same time (status 409 or \
         412); it is as it was before"
         .to_owned();
-    let cause = RemoteCause { may_pass: true, said };
+    let cause = RemoteCause { may_pass: true, fault: None, said };
     StoreError::Remote { operation: Operation::Put, key: key.to_string(), cause: cause.into() }
 }
 
@@ -139,19 +150,6 @@ fn has_no_bucket(error: &Error) -> bool {
     let Error::NotFound { source, .. } = error else { return false };
     let said = FullMessage(source.as_ref()).to_string();
     NO_BUCKET.iter().any(|name| said.contains(name))
-}
-
-/// `None` if the error says that there is no such object.
-pub(super) fn present<T>(
-    operation: Operation,
-    key: &Key,
-    result: Result<T, Error>,
-) -> Result<Option<T>, StoreError> {
-    match result {
-        Ok(found) => Ok(Some(found)),
-        Err(error @ Error::NotFound { .. }) if !has_no_bucket(&error) => Ok(None),
-        Err(error) => Err(remote(operation, key, error)),
-    }
 }
 
 /// Words in the header `Content-Encoding` that say nothing of the bytes: of uploads in signed pieces,
@@ -274,7 +272,7 @@ impl Client {
     }
 
     pub(super) fn new(origin: Origin, options: &StoreOptions) -> Self {
-        let Origin { backend, pages, by_folder, base, space, .. } = origin;
+        let Origin { backend, pages, by_folder, base, space, service, .. } = origin;
         let in_flight = options.in_flight().get().min(Semaphore::MAX_PERMITS);
         let space = space.unwrap_or_else(|| space_of(&backend)).into();
         let requests = Arc::new(Semaphore::new(in_flight));
@@ -282,12 +280,48 @@ impl Client {
         let on_wait = options.waiting();
         let copies = Arc::default();
         let checked = false;
-        Self { backend, pages, by_folder, base, space, requests, limits, on_wait, checked, copies }
+        Self {
+            backend,
+            pages,
+            by_folder,
+            base,
+            space,
+            service,
+            requests,
+            limits,
+            on_wait,
+            checked,
+            copies,
+        }
+    }
+
+    /// An error of the backend with its context.
+    pub(super) fn failed(
+        &self,
+        operation: Operation,
+        name: impl ToString,
+        cause: Error,
+    ) -> StoreError {
+        remote(self.service, operation, name, cause)
+    }
+
+    /// `None` if the error says that there is no such object.
+    pub(super) fn present<T>(
+        &self,
+        operation: Operation,
+        key: &Key,
+        result: Result<T, Error>,
+    ) -> Result<Option<T>, StoreError> {
+        match result {
+            Ok(found) => Ok(Some(found)),
+            Err(error @ Error::NotFound { .. }) if !has_no_bucket(&error) => Ok(None),
+            Err(error) => Err(self.failed(operation, key, error)),
+        }
     }
 
     pub(super) fn path(&self, operation: Operation, name: &str) -> Result<Path, StoreError> {
         let below = Path::parse(name)
-            .map_err(|error| remote(operation, name, Error::InvalidPath { source: error }))?;
+            .map_err(|error| self.failed(operation, name, Error::InvalidPath { source: error }))?;
         Ok(self.base.parts().chain(below.parts()).collect())
     }
 
@@ -318,7 +352,9 @@ impl Client {
         let path = self.path(Operation::Get, key.as_str())?;
         let _permit = self.permit().await;
         let found = self.ask(&key, &path, &GetOptions::default()).await;
-        let Some(found) = present(Operation::Get, &key, found)? else { return Ok((out, None)) };
+        let Some(found) = self.present(Operation::Get, &key, found)? else {
+            return Ok((out, None));
+        };
         let meta = describe(&found.meta);
         let encoded = match refuse_encoded(&key, &found) {
             Err(error) if !key.is_document() => return Err(error),
@@ -353,7 +389,7 @@ impl Client {
             }
             found => found,
         };
-        Ok(present(Operation::Head, &key, found)?.map(|meta| describe(&meta)))
+        Ok(self.present(Operation::Head, &key, found)?.map(|meta| describe(&meta)))
     }
 
     pub(super) async fn delete(self, key: Key) -> Result<(), StoreError> {
@@ -362,7 +398,7 @@ impl Client {
         let deleted = self.retrying(Cause::of, || {
             self.answer(Operation::Delete, key.as_str(), self.backend.delete(&path))
         });
-        present(Operation::Delete, &key, deleted.await).map(drop)
+        self.present(Operation::Delete, &key, deleted.await).map(drop)
     }
 
     /// All objects below a path.
@@ -413,7 +449,7 @@ impl Client {
                 }
             }
         });
-        deleted.await.map_err(|error| remote(Operation::Delete, &prefix, error))
+        deleted.await.map_err(|error| self.failed(Operation::Delete, &prefix, error))
     }
 
     /// Receives a response piece by piece, with each piece's position in the object; an error if it
@@ -428,7 +464,7 @@ impl Client {
         let end = found.range.end;
         let mut stream = found.into_stream();
         while let Some(piece) = self.answer(Operation::Get, key.as_str(), stream.next()).await {
-            let piece = piece.map_err(|error| remote(Operation::Get, key, error))?;
+            let piece = piece.map_err(|error| self.failed(Operation::Get, key, error))?;
             let next = at + piece.len() as u64;
             if next > end {
                 let message = "the server sent more bytes than it announced";

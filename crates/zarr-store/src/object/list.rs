@@ -9,7 +9,7 @@ use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{Error, ListResult, ObjectMeta};
 
-use super::client::{Client, children, describe, remote};
+use super::client::{Client, children, describe};
 use super::folder_marker::is_folder_marker;
 use super::pages::Course;
 use super::retry::Cause;
@@ -130,7 +130,7 @@ fn page(
     runtime::wait(Operation::List, prefix.as_str(), async move {
         let _permit = client.permit().await;
         let page = client.page(&*pages, &name, &path, delimiter, course);
-        page.await.map_err(|error| remote(Operation::List, &name, error))
+        page.await.map_err(|error| client.failed(Operation::List, &name, error))
     })
 }
 
@@ -219,7 +219,7 @@ fn batch(
                 client.retrying(Cause::of, begin).await
             }
         };
-        batch.map_err(|error| remote(Operation::List, &name, error))
+        batch.map_err(|error| client.failed(Operation::List, &name, error))
     })
 }
 
@@ -248,7 +248,7 @@ fn all_at_once(client: Client, prefix: &Prefix) -> Result<ListResult, StoreError
             let all = children(&*client.backend, &path);
             client.answer(Operation::List, &name, all)
         });
-        all.await.map_err(|error| remote(Operation::List, &name, error))
+        all.await.map_err(|error| client.failed(Operation::List, &name, error))
     })
 }
 

@@ -5,6 +5,7 @@ mod answers;
 mod client;
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 mod connector;
+mod explain;
 mod folder_marker;
 mod list;
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
@@ -129,7 +130,8 @@ impl RemoteStore {
     ) -> Self {
         let conditional_put = conditional_put == ConditionalPut::Supported;
         let (pages, by_folder, space) = (None, false, None);
-        let origin = Origin { backend, pages, by_folder, base, space, conditional_put };
+        let origin =
+            Origin { backend, pages, by_folder, base, space, conditional_put, service: None };
         Self::of(Client::new(origin, options), conditional_put, options, None, None)
     }
 

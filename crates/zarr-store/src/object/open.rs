@@ -53,7 +53,7 @@ pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, Sto
         }),
     };
     let (scheme, base) = parsed.map_err(refuse)?;
-    let fail = |error: Error| remote(Operation::Open, shown_url(text), error);
+    let fail = |error: Error| remote(service, Operation::Open, shown_url(text), error);
     match scheme {
         #[cfg(feature = "aws")]
         ObjectStoreScheme::AmazonS3 => aws(&url, base, options, refuse, fail),
@@ -113,10 +113,12 @@ fn paged<B: object_store::ObjectStore + object_store::list::PaginatedListStore>(
     backend: B,
     base: Path,
     conditional_put: bool,
+    service: Service,
 ) -> Origin {
+    let service = Some(service);
     let backend = Arc::new(backend);
     let (pages, by_folder, space) = (Some(backend.clone() as _), false, None);
-    Origin { backend, pages, by_folder, base, space, conditional_put }
+    Origin { backend, pages, by_folder, base, space, conditional_put, service }
 }
 
 #[cfg(feature = "aws")]
@@ -136,7 +138,7 @@ fn aws(
     let endpoint = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint]
         .iter()
         .find_map(|key| builder.get_config_value(key));
-    let mut origin = paged(builder.build().map_err(fail)?, base, conditional);
+    let mut origin = paged(builder.build().map_err(fail)?, base, conditional, Service::S3);
     // Without an endpoint, bucket names are unique worldwide.
     if let Some(Ok(endpoint)) = endpoint.map(|endpoint| Url::parse(&endpoint)) {
         let host = &endpoint[url::Position::BeforeHost..url::Position::AfterPort];
@@ -163,7 +165,7 @@ fn gcp(
         builder = builder.with_credentials(Arc::new(StaticCredentialProvider::new(nobody)));
     }
     let builder = configure!(builder, Service::GoogleCloud, options, &refuse);
-    Ok(paged(builder.build().map_err(fail)?, base, true))
+    Ok(paged(builder.build().map_err(fail)?, base, true, Service::GoogleCloud))
 }
 
 #[cfg(feature = "azure")]
@@ -176,7 +178,7 @@ fn azure(
 ) -> Result<Origin, StoreError> {
     let builder = object_store::azure::MicrosoftAzureBuilder::new().with_url(url.as_str());
     let builder = configure!(builder, Service::Azure, options, &refuse);
-    Ok(paged(builder.build().map_err(fail)?, base, true))
+    Ok(paged(builder.build().map_err(fail)?, base, true, Service::Azure))
 }
 
 #[cfg(feature = "http")]
@@ -202,5 +204,6 @@ fn http(
     // take it for 1.
     let (pages, by_folder) = (None, true);
     // Plain HTTP has no conditional puts.
-    Ok(Origin { backend, pages, by_folder, base, space, conditional_put: false })
+    let service = Some(Service::Http);
+    Ok(Origin { backend, pages, by_folder, base, space, conditional_put: false, service })
 }

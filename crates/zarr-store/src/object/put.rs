@@ -9,7 +9,7 @@ use object_store::{
 };
 use tokio::time::timeout;
 
-use super::client::{Client, describe, refused_without_end, remote};
+use super::client::{Client, describe, refused_without_end};
 use super::retry::{Cause, Tries, Unanswered, is_unsupported, is_wrong};
 use crate::{Key, Operation, PutFrom, PutOutcome, StoreError, Version};
 
@@ -31,7 +31,7 @@ impl Client {
                 self.answer(Operation::Put, key.as_str(), put)
             })
             .await
-            .map_err(|error| remote(Operation::Put, &key, error))?;
+            .map_err(|error| self.failed(Operation::Put, &key, error))?;
         self.check_put(&key, &path, put.e_tag, &payload).await
     }
 
@@ -131,7 +131,7 @@ impl Client {
             }
             Ok(_) => return Ok(()),
             Err(Error::NotFound { .. }) => "it is not there".to_owned(),
-            Err(error) => return Err(remote(Operation::Put, key, error)),
+            Err(error) => return Err(self.failed(Operation::Put, key, error)),
         };
         let message = format!("the server said that it stored {size} bytes, but {found}");
         Err(StoreError::io(
@@ -181,7 +181,7 @@ impl Client {
                 unanswered.set();
             }
             if cause.is_none() && !unanswered.is_set() {
-                return Err(remote(Operation::Put, &key, error));
+                return Err(self.failed(Operation::Put, &key, error));
             }
             let reads = crate::step!("conditional put: look after a lost answer");
             let is_ours = unanswered.is_set().then_some(&payload).filter(|_| reads);
@@ -196,7 +196,7 @@ impl Client {
                 }
                 // Whether it was written is unknown.
                 Err(unread) if cause == Some(Cause::Conflict) => {
-                    return Err(remote(Operation::Put, &key, unread));
+                    return Err(self.failed(Operation::Put, &key, unread));
                 }
                 Ok(_) | Err(_) => {}
             }
@@ -205,7 +205,7 @@ impl Client {
                     crate::reached!("conditional put: again");
                 }
                 Some(Cause::Conflict) => return Err(refused_without_end(&key)),
-                _ => return Err(remote(Operation::Put, &key, error)),
+                _ => return Err(self.failed(Operation::Put, &key, error)),
             }
         }
     }

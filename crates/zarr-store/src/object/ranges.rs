@@ -6,7 +6,7 @@ use futures_util::TryStreamExt;
 use futures_util::stream::FuturesUnordered;
 use object_store::{GetOptions, GetRange};
 
-use super::client::{Client, describe, present, refuse_encoded};
+use super::client::{Client, describe, refuse_encoded};
 use super::retry::is_unsupported;
 use crate::store::read_range::len_within;
 use crate::store::types::FAR_RANGE_COST;
@@ -123,7 +123,7 @@ impl Client {
         let options = GetOptions::new().with_range(Some(GetRange::Bounded(span.clone())));
         let found = match self.ask(key, &path, &options).await {
             Err(error) if is_unsupported(&error) => return Err(RangeFailure::NoRanges),
-            result => present(Operation::Get, key, result)?,
+            result => self.present(Operation::Get, key, result)?,
         };
         let Some(found) = found else { return Ok(None) };
         refuse_encoded(key, &found)?;
@@ -181,7 +181,7 @@ impl Client {
         let options = GetOptions::new().with_range(Some(GetRange::Suffix(len)));
         let found = match self.ask(key, &path, &options).await {
             Err(error) if is_unsupported(&error) => return Err(RangeFailure::NoRanges),
-            result => present(Operation::Get, key, result),
+            result => self.present(Operation::Get, key, result),
         };
         let found = match found {
             Ok(found) => found,

@@ -1,26 +1,16 @@
-//! Explains messages of servers and their clients, with the remedy.
+//! What the messages of servers and their clients mean, with the setting that would help.
 
-use zarr_kit::array::store::Service;
+use crate::{ServerFault, Service};
 
-/// The beginnings of clients' messages, which follow the request.
-const CLIENTS: [&str; 6] = [
-    "Generic S3 error: ",
-    "Generic GCS error: ",
-    "Generic MicrosoftAzure error: ",
-    "Generic HTTP error: ",
-    "Object at location ",
-    "The operation lacked ",
-];
-
-/// The beginnings of what zarr-store says in place of a client.
+/// The beginnings of what this crate says in place of a client.
 const OWN: [&str; 3] =
     ["the server redirects", "the server cannot be relied on: ", "the server does not list: "];
 
 /// Metadata addresses from which machines in a cloud get credentials; unreachable outside a cloud.
 const CREDENTIALS: [&str; 2] = ["://169.254.169.254/", "://metadata.google.internal/"];
 
-/// The variables that give access.
-fn variables(service: Service) -> &'static str {
+/// The settings that give access.
+fn settings(service: Service) -> &'static str {
     match service {
         Service::S3 => {
             "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a \
@@ -33,69 +23,64 @@ fn variables(service: Service) -> &'static str {
             "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, or \
              AZURE_SKIP_SIGNATURE=true for a public container"
         }
-        _ => "credentials are not sent to plain servers; use a URL that needs none",
+        Service::Http => "credentials are not sent to plain servers; use a URL that needs none",
     }
 }
 
-/// The text of an error at a place. The client's message is replaced by its meaning and the remedy,
-/// if known. The request stays in front of it.
-pub(crate) fn explained(place: &str, text: &str) -> Option<String> {
-    let service = Service::of(place)?;
-    let begin = CLIENTS.iter().filter_map(|client| text.find(client)).min()?;
-    let (asked, said) = text.split_at_checked(begin)?;
-    Some(format!("{asked}{}", meaning(service, said)?))
-}
-
-fn meaning(service: Service, said: &str) -> Option<String> {
+/// The meaning of what a client says of a failed request, if it is known. `None` of a `service` is a
+/// client of the caller's, who knows its settings.
+pub(super) fn meaning(
+    service: Option<Service>,
+    said: &str,
+) -> Option<(Option<ServerFault>, String)> {
     let has = |part: &str| said.contains(part);
-    if CREDENTIALS.iter().any(|address| has(address)) || has("Account must be specified") {
-        return Some(format!("no credentials were found; {}", variables(service)));
+    let has_none =
+        CREDENTIALS.iter().any(|address| has(address)) || has("Account must be specified");
+    if let (true, Some(service)) = (has_none, service) {
+        let text = format!("no credentials were found; {}", settings(service));
+        return Some((Some(ServerFault::NoCredentials), text));
     }
-    // What the library says of a request itself has its remedy.
+    // What this crate says of a request itself has its remedy.
     for own in OWN {
         if let Some(at) = said.find(own) {
-            return said.get(at..).map(str::to_owned);
+            return Some((None, said.get(at..)?.to_owned()));
         }
     }
+    let service = service?;
+    let settings = settings(service);
     if has("NoSuchBucket") || has("ContainerNotFound") {
-        return Some(match service {
+        let text = match service {
             Service::S3 => {
-                "there is no such bucket; check its name, and AWS_ENDPOINT_URL unless it \
-                            is at AWS"
-                    .to_owned()
+                "there is no such bucket; check its name, and AWS_ENDPOINT_URL unless it is at AWS"
             }
-            Service::Azure => "there is no such container; check its name and \
-                               AZURE_STORAGE_ACCOUNT_NAME"
-                .to_owned(),
-            _ => "there is no such bucket; check its name".to_owned(),
-        });
+            Service::Azure => {
+                "there is no such container; check its name and AZURE_STORAGE_ACCOUNT_NAME"
+            }
+            _ => "there is no such bucket; check its name",
+        };
+        return Some((Some(ServerFault::NoBucket), text.to_owned()));
     }
     if let Some(status) = ["401 Unauthorized", "403 Forbidden"].iter().find(|status| has(status)) {
         let code = code(said).map_or_else(String::new, |code| format!(", {code}"));
-        let variables = variables(service);
-        // The store says it where a document led.
-        if let Some(at) = said.find("it was asked without credentials") {
-            let said = said.get(at..).unwrap_or_default();
-            let said = said.split(')').next().unwrap_or_default();
-            return Some(format!("the server refuses access ({status}{code}); {said}"));
-        }
-        // The store says it of reads.
-        let missing = said.find("; the object may be missing").and_then(|at| said.get(at..));
-        let missing = missing.unwrap_or_default();
-        return Some(format!("the server refuses access ({status}{code}); {variables}{missing}"));
+        // It is said where a document led.
+        let anonymous = said.find("it was asked without credentials").and_then(|at| said.get(at..));
+        let what = anonymous.and_then(|text| text.split(')').next()).unwrap_or(settings);
+        let text = format!("the server refuses access ({status}{code}); {what}");
+        return Some((Some(ServerFault::Refused), text));
     }
     // Of one of the objects of a bulk deletion, which as a whole has succeeded.
     if service == Service::S3 && has("(code: AccessDenied)") {
-        let variables = variables(service);
-        return Some(format!("the server refuses access (AccessDenied); {variables}"));
+        let text = format!("the server refuses access (AccessDenied); {settings}");
+        return Some((Some(ServerFault::Refused), text));
     }
     if service == Service::S3 && (has("PermanentRedirect") || has("redirect without LOCATION")) {
-        return Some("the bucket is in another region; set AWS_REGION".to_owned());
+        let text = "the bucket is in another region; set AWS_REGION".to_owned();
+        return Some((Some(ServerFault::OtherRegion), text));
     }
     if let Some((_, reason)) = said.rsplit_once("client error (Connect): ") {
-        return Some(format!(
-            "the server cannot be reached ({reason}); check the address and the network"
-        ));
+        let text =
+            format!("the server cannot be reached ({reason}); check the address and the network");
+        return Some((Some(ServerFault::Unreachable), text));
     }
     None
 }
@@ -109,70 +94,79 @@ fn code(said: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::explained;
+    use super::*;
 
     #[test]
     fn nobody_is_left_alone_with_what_a_client_says() {
-        let asked = "cannot read \"zarr.json\": ";
-        for (place, said, expected) in [
+        use ServerFault::*;
+        for (service, said, fault, expected) in [
             (
-                "s3://a/b",
+                Service::S3,
                 "Generic S3 error: Error performing PUT http://169.254.169.254/latest/api/token",
+                NoCredentials,
                 "no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \
                  AWS_SKIP_SIGNATURE=true for a public bucket",
             ),
             (
-                "gs://a/b",
+                Service::GoogleCloud,
                 "Generic GCS error: x http://metadata.google.internal/computeMetadata: dns error",
+                NoCredentials,
                 "no credentials were found; set GOOGLE_APPLICATION_CREDENTIALS, or \
                  GOOGLE_SKIP_SIGNATURE=true for a public bucket",
             ),
             (
-                "az://a/b",
+                Service::Azure,
                 "Generic MicrosoftAzure error: Account must be specified",
+                NoCredentials,
                 "no credentials were found; set AZURE_STORAGE_ACCOUNT_NAME and \
                  AZURE_STORAGE_ACCOUNT_KEY, or AZURE_SKIP_SIGNATURE=true for a public container",
             ),
             (
-                "az://a/b",
+                Service::Azure,
                 "Object at location b not found: <Error><Code>ContainerNotFound</Code></Error>",
+                NoBucket,
                 "there is no such container; check its name and AZURE_STORAGE_ACCOUNT_NAME",
             ),
             (
-                "s3://a/b",
+                Service::S3,
                 "Generic S3 error: Received redirect without LOCATION, this normally indicates an \
                  incorrectly configured region",
+                OtherRegion,
                 "the bucket is in another region; set AWS_REGION",
             ),
             (
-                "s3://a/b",
+                Service::S3,
                 "The operation lacked the necessary privileges: 403 Forbidden: \
                  <Code>SignatureDoesNotMatch</Code>",
+                Refused,
                 "the server refuses access (403 Forbidden, SignatureDoesNotMatch); set \
                  AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a \
                  public bucket",
             ),
             (
-                "s3://a/b",
+                Service::S3,
                 "Generic S3 error: DeleteObjects request failed for key b/zarr.json: Access Denied \
                  (code: AccessDenied)",
+                Refused,
                 "the server refuses access (AccessDenied); set AWS_ACCESS_KEY_ID and \
                  AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a public bucket",
             ),
             (
-                "https://host/a",
+                Service::Http,
                 "Generic HTTP error: after 10 retries - HTTP error: error sending request: client \
                  error (Connect): dns error: Name or service not known",
+                Unreachable,
                 "the server cannot be reached (dns error: Name or service not known); check the \
                  address and the network",
             ),
         ] {
-            let found = explained(place, &format!("{asked}{said}"));
-            assert_eq!(found, Some(format!("{asked}{expected}")), "{place}");
+            let expected = Some((Some(fault), expected.to_owned()));
+            assert_eq!(meaning(Some(service), said), expected, "{said}");
+            assert_eq!(meaning(None, said), None, "{said}");
         }
-        // Unknown messages, and errors in folders, stay unchanged.
-        assert_eq!(explained("s3://a/b", "cannot read \"x\": Generic S3 error: 500"), None);
-        assert_eq!(explained("s3://a/b", "c/0: 403 Forbidden"), None);
-        assert_eq!(explained("a/b", "Generic S3 error: 403 Forbidden"), None);
+        assert_eq!(meaning(Some(Service::S3), "Generic S3 error: 500"), None);
+        let own = "Generic HTTP error: the server does not list: no body";
+        let expected = Some((None, "the server does not list: no body".to_owned()));
+        assert_eq!(meaning(None, own), expected);
     }
 }
