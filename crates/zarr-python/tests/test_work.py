@@ -176,6 +176,8 @@ def test_chunks_move_into_shards_and_out_of_them(tmp_path):
     zarr_kit.copy(array, tmp_path / "s.zarr", shards=(8, 9))
     sharded = zarr_kit.open(tmp_path / "s.zarr")
     assert (sharded.chunks, sharded.shards) == ((2, 3), (8, 9))
+    assert (sharded.info.chunks_stored, sharded.info.inner_chunks_stored, sharded.nchunks) == (3, 30, 30)
+    assert "inner     30 of 2 x 3, 30 stored" in str(sharded.info) and array.info.inner_chunks_stored is None
     zarr_kit.copy(sharded, tmp_path / "t.zarr", shards=((2, 18), 9))
     zarr_kit.copy(tmp_path / "t.zarr", tmp_path / "b.zarr", chunks=array.chunks)
     for path in (tmp_path / "a.zarr/c").glob("*/*"):

@@ -40,6 +40,9 @@ class ArrayInfo:
         How many chunks hold elements of the array, on each axis.
     chunks_stored
         How many of them are stored, None if the store cannot be listed.
+    inner_chunks_stored
+        How many chunks within the stored shards are stored, by the indices of the shards; None
+        without shards, or if they are not counted, for the reason in `text`.
     bytes_stored
         The bytes that these take, None if asking for each would take a request.
     text
@@ -53,6 +56,7 @@ class ArrayInfo:
     codecs: tuple[dict[str, Any], ...]
     chunks: tuple[int, ...]
     chunks_stored: int | None
+    inner_chunks_stored: int | None
     bytes_stored: int | None
     text: str
 
@@ -93,6 +97,7 @@ def info(array: Array) -> ArrayInfo:
         codecs=tuple(found["codecs"]),
         chunks=tuple(chunks["occupied"]),
         chunks_stored=chunks["stored"],
+        inner_chunks_stored=None if chunks["inner"] is None else chunks["inner"]["stored"],
         bytes_stored=chunks["stored_bytes"],
         text=f"{printable(array._where)}: array\n{text}",
     )
