@@ -18,6 +18,9 @@ use object_store::{
 
 use crate::world::{Connection, Content, Does, Failure, FaultKind, Stored};
 
+/// The objects of a page of a listing. Others may go on between two pages.
+const PAGE: usize = 8;
+
 /// The bucket as the process of a client reaches it.
 #[derive(Debug, Clone)]
 pub(crate) struct Bucket(pub(crate) Connection);
@@ -79,14 +82,24 @@ impl Bucket {
     async fn listed(&self, prefix: Option<&Path>) -> Result<Vec<ObjectMeta>> {
         let start = prefix.map_or_else(String::new, |prefix| format!("{prefix}/"));
         let start = if start == "/" { String::new() } else { start };
-        let found = self.run(Does::List, "list", &start, |content| {
-            let found = content.objects.iter().filter(|(key, _)| key.starts_with(&start));
-            found.map(|(key, stored)| (stored.written, self.meta(key, stored))).collect::<Vec<_>>()
-        });
-        let (mut found, fault) = found.await?;
-        if fault == Some(FaultKind::Stale)
-            && let Some(last) = found.iter().map(|(written, _)| *written).max()
-        {
+        let (mut found, mut is_stale) = (Vec::new(), false);
+        loop {
+            let last = found.last().map(|(_, meta): &(u64, ObjectMeta)| meta.location.to_string());
+            let page = self.run(Does::List, "list", &start, |content| {
+                let below = content.objects.iter().filter(|(key, _)| key.starts_with(&start));
+                let page = below.filter(|(key, _)| last.as_ref().is_none_or(|last| *key > last));
+                let page = page.map(|(key, stored)| (stored.written, self.meta(key, stored)));
+                page.take(PAGE).collect::<Vec<_>>()
+            });
+            let (page, fault) = page.await?;
+            is_stale |= fault == Some(FaultKind::Stale);
+            let is_last = page.len() < PAGE;
+            found.extend(page);
+            if is_last {
+                break;
+            }
+        }
+        if is_stale && let Some(last) = found.iter().map(|(written, _)| *written).max() {
             found.retain(|(written, _)| *written != last);
         }
         Ok(found.into_iter().map(|(_, meta)| meta).collect())
