@@ -89,7 +89,9 @@ pub(crate) fn create(
     prefix: &Prefix,
     document: &[u8],
 ) -> Result<(), ArrayError> {
-    refuse_place(store, prefix)?;
+    if !is_place_in_node(store, prefix)? {
+        refuse_array_above_root(store)?;
+    }
     let key = prefix.key(METADATA_KEY)?;
     match put_new(&**store, &key, document)? {
         PutOutcome::Written => Ok(()),
@@ -119,8 +121,19 @@ pub fn put_new(store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<PutOutcome,
 ///
 /// # Errors
 /// [`ArrayError::NodeName`] for a name that nodes cannot have; [`ArrayError::NotGroup`] within an
-/// array; [`ArrayError::Version2`] at or within a node of Zarr version 2; errors of the store.
+/// array, of which the root of the store may be a part; [`ArrayError::Version2`] at or within a node
+/// of Zarr version 2; errors of the store.
 pub fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    is_place_in_node(store, prefix)?;
+    // Above the root are the same nodes for all places: copies ask for the root, and then for many.
+    match prefix.is_root() {
+        true => refuse_array_above_root(store),
+        false => Ok(()),
+    }
+}
+
+/// Makes the checks within the store. Whether there is a node around the place in it.
+fn is_place_in_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool, ArrayError> {
     // Nodes of others may have these names, and neither paths nor copies tell them from documents.
     let is_other_document = |name: &str| {
         is_of_copy(name) || name == REARRANGE_MARKER || version_2::NAMES.contains(&name)
@@ -132,23 +145,25 @@ pub fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), Array
             return Err(ArrayError::NodeName { path, name, reason });
         }
     }
-    refuse_in_array(store, prefix)?;
-    refuse_version_2(version_2::is_at(store, prefix)?, prefix)
+    let is_in_node = refuse_in_array(store, prefix)?;
+    refuse_version_2(version_2::is_at(store, prefix)?, prefix).map(|()| is_in_node)
 }
 
 /// Refuses a place within an array, where readers do not look for nodes, or within a group of
-/// version 2, where readers do not look for nodes of version 3; also if the node around it is above
-/// the root of the store.
-fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+/// version 2, where readers do not look for nodes of version 3.
+/// Whether there is a node around it in the store.
+fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool, ArrayError> {
     let mut is_in_node = false;
     for prefix in prefix.ancestors().skip(1) {
         is_in_node |= refuse_array(store, &prefix, store.read(&prefix.key(METADATA_KEY)?)?)?;
     }
+    Ok(is_in_node)
+}
+
+/// As [`refuse_in_array`], above the root of the store.
+fn refuse_array_above_root(store: &Arc<dyn Store>) -> Result<(), ArrayError> {
     for (outer, root) in store.outer_stores() {
         for above in root.ancestors().skip(1) {
-            if is_in_node {
-                break;
-            }
             let document = match outer.read(&above.key(METADATA_KEY)?) {
                 Err(error @ StoreError::Remote { .. }) if !error.cannot_list() => {
                     return Err(error.into());
@@ -156,7 +171,9 @@ fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
                 // Who denies access has no nodes for this user.
                 read => read.ok().flatten(),
             };
-            is_in_node = refuse_array(&outer, &above, document)?;
+            if refuse_array(&outer, &above, document)? {
+                break;
+            }
         }
     }
     Ok(())
