@@ -181,7 +181,7 @@ impl<'a> Walk<'a> {
             (1, arrays) => format!("1 of {arrays} arrays has no checksum"),
             (bare, arrays) => format!("{bare} of {arrays} arrays have no checksum"),
         };
-        if self.options.data {
+        if self.options.data && self.options.checksums {
             let message = format!("{message}: changed bytes are not found");
             self.found(Finding::new(NO_CHECKSUM, message));
         }

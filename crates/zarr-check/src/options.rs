@@ -11,6 +11,7 @@ use zarr_codec::Codecs;
 pub struct CheckOptions {
     pub(crate) data: bool,
     pub(crate) complete: bool,
+    pub(crate) checksums: bool,
     pub(crate) threads: NonZeroUsize,
     pub(crate) memory: u64,
     pub(crate) part: Option<Part>,
@@ -29,6 +30,7 @@ impl CheckOptions {
         Self {
             data: false,
             complete: false,
+            checksums: false,
             threads: parallel::cores(),
             memory: 1 << 30,
             part: None,
@@ -47,6 +49,13 @@ impl CheckOptions {
     /// gets one note. A check of one part does not report them.
     pub fn complete(mut self, complete: bool) -> Self {
         self.complete = complete;
+        self
+    }
+
+    /// Whether arrays without checksums get a note if chunks are decoded: their changed bytes are not
+    /// found.
+    pub fn checksums(mut self, checksums: bool) -> Self {
+        self.checksums = checksums;
         self
     }
 

@@ -4,9 +4,14 @@ use std::sync::Arc;
 
 use zarr_array::Array;
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_check::CheckOptions;
 use zarr_metadata::{ArrayBuilder, Codec, CodecNotation, DataType, Endian};
 
-use crate::check::{GROUP, findings_with_notes};
+use crate::check::{GROUP, findings_by};
+
+fn findings_with_notes(store: &Arc<dyn Store>, data: bool) -> Vec<String> {
+    findings_by(store, &CheckOptions::new().data(data).checksums(true))
+}
 
 /// An array of 16 by 16 elements in chunks of 8 by 16, with values that differ.
 fn written(builder: ArrayBuilder) -> (Arc<dyn Store>, Array) {

@@ -67,7 +67,8 @@ pub(crate) fn check(
     progress: Option<Py<PyAny>>,
 ) -> Done<(Vec<FindingTuple>, Checked)> {
     let (place, prefix) = node.place(py, false)?;
-    let mut options = CheckOptions::new().data(data).complete(complete).memory(memory);
+    let mut options =
+        CheckOptions::new().data(data).checksums(true).complete(complete).memory(memory);
     if let Some(threads) = place.handling.threads {
         options = options.threads(threads);
     }

@@ -40,7 +40,11 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
     let mut found: Vec<Finding> = Vec::new();
     // Each id, and the next step after its first finding.
     let mut ids: Vec<(&'static str, Option<String>)> = Vec::new();
-    let options = CheckOptions::new().data(args.data).complete(args.complete).memory(args.memory);
+    let options = CheckOptions::new()
+        .data(args.data)
+        .checksums(true)
+        .complete(args.complete)
+        .memory(args.memory);
     let options = options.part(args.part);
     let is_first = args.part.is_none_or(Part::is_first);
     let bar = Bar::new();
