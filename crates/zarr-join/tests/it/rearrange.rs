@@ -86,6 +86,8 @@ fn found(store: &Arc<dyn Store>) -> Vec<&'static str> {
     let mut ids = Vec::new();
     let options = CheckOptions::new().data(true).threads(NonZeroUsize::MIN);
     check(store, &Prefix::root(), &options, &mut |finding| ids.push(finding.id())).expect("checks");
+    // These arrays are stored without compression.
+    ids.retain(|id| *id != "no-checksum");
     // The arrays lack chunks on purpose, before and after.
     ids.retain(|id| *id != "few-missing-chunks");
     ids
