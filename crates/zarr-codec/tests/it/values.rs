@@ -175,7 +175,7 @@ fn chains_that_cannot_be_are_refused() {
         bind(&floats, "float32", &[AxisEdges::one(4)]).expect("binds").check_writable().is_ok()
     );
     let times = numcodecs("astype", r#""encode_dtype": "<M8[s]", "decode_dtype": "<f8""#);
-    insta::assert_snapshot!(refused(&chain(&[&times]), "float64"), @"$.codecs[0]: codec numcodecs.astype: float64 as numpy.datetime64 is not supported here");
+    insta::assert_snapshot!(refused(&chain(&[&times]), "float64"), @"$.codecs[0]: codec numcodecs.astype: float64 as numpy.datetime64[s] is not supported here");
 }
 
 /// Bytes of numcodecs 0.17.1: `Delta("<f4").encode(..)`.
