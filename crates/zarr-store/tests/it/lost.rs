@@ -347,6 +347,7 @@ fn a_missing_bucket_is_no_missing_object() {
         open_url(url, &options).unwrap().read(&key)
     };
     assert!(matches!(read("s3://bucket/base"), Ok(None)));
-    let error = read("s3://missing/base").unwrap_err().to_string();
-    assert!(error.contains("NoSuchBucket") && error.contains("c/0"), "{error}");
+    let error = read("s3://missing/base").unwrap_err();
+    assert_eq!(error.server_fault(), Some(zarr_store::ServerFault::NoBucket), "{error}");
+    assert!(error.to_string().contains("c/0"), "{error}");
 }
