@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import importlib
 import sys
 import time
@@ -10,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from . import _html
 from ._native import printable
 
 Told = Callable[[str, int, int | None], object]
@@ -80,7 +80,7 @@ class _Cell:
         value = "" if part is None else f' value="{part:.3f}"'
         content = {
             "text/plain": f"{before} {after}".rstrip(),
-            "text/html": f"<div>{html.escape(before)} <progress{value}></progress> {after}</div>",
+            "text/html": f"<div>{_html.text(before)} <progress{value}></progress> {after}</div>",
         }
         if self._handle is None:
             displays: Any = importlib.import_module("IPython.display")
