@@ -80,7 +80,17 @@ class SmallType(ZDType[Any, Any], HasItemSize):
 
     def cast_scalar(self, data: object) -> Any:
         """A value as a scalar of the type; only rounding may change it."""
-        return self.from_json_scalar(_create.fill(data, self._zarr_v3_name), zarr_format=3)
+        try:
+            fill = _create.fill(data, self._zarr_v3_name)
+        except (TypeError, ValueError, OverflowError) as error:
+            if not isinstance(error, TypeError) and not isinstance(data, str | None):
+                raise  # A number that the type does not have.
+            # The words that zarr-python has for all its types.
+            raise TypeError(
+                f"Cannot convert object {data!r} with type {type(data)} to a scalar compatible with the "
+                f"data type {self}."
+            ) from error
+        return self.from_json_scalar(fill, zarr_format=3)
 
     def default_scalar(self) -> Any:
         """Zero, or NaN for a type without zero."""
