@@ -11,6 +11,9 @@ import servers
 # this process, and for those that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+collect_ignore = ["zarr_python/dtypes.py", "zarr_python/stores.py"]
+"""Tests of zarr-python's source distribution, which `zarr_python/run.py` fetches and runs."""
+
 PROGRAM = "ZARR_KIT_S3_SERVER"
 """The variable that names the program of the repository's server."""
 
