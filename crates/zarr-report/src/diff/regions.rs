@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::tasks::count;
+
 /// The most regions; with more, the two that grow least together become one.
 const MOST: usize = 8;
 
@@ -81,12 +83,8 @@ fn around(one: &[Range<u64>], other: &[Range<u64>]) -> Vec<Range<u64>> {
 
 /// The elements of the box around two boxes that are in neither, if they do not overlap.
 fn growth(one: &[Range<u64>], other: &[Range<u64>]) -> u64 {
-    let elements = |region: &[Range<u64>]| {
-        let lengths = region.iter().map(|axis| axis.end.saturating_sub(axis.start));
-        lengths.fold(1, u64::saturating_mul)
-    };
-    let both = elements(one).saturating_add(elements(other));
-    elements(&around(one, other)).saturating_sub(both)
+    let both = count(one).saturating_add(count(other));
+    count(&around(one, other)).saturating_sub(both)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::ops::{ControlFlow, Range};
 
 use zarr_array::{Array, Selection, StoredTasks};
 use zarr_cf::Numbers;
+use zarr_grid::Grid;
 use zarr_metadata::DataType;
 
 use super::node::{DiffError, DiffNode};
@@ -87,7 +88,7 @@ pub(super) fn compare(
     };
     let flow = match (mine, theirs.map_err(|cause| other.0.failed(cause))?) {
         (Some(mine), Some(theirs)) => comparison.stored(mine, theirs, all)?,
-        _ => comparison.all()?,
+        _ => comparison.all(all)?,
     };
     Ok(flow.map_continue(|()| {
         let Comparison { mut values, regions, unread, .. } = comparison;
@@ -121,8 +122,8 @@ struct Comparison<'a, 'p> {
 }
 
 impl Comparison<'_, '_> {
-    /// Compares all elements.
-    fn all(&mut self) -> Result<ControlFlow<()>, DiffError> {
+    /// Compares all elements, of which there are so many.
+    fn all(&mut self, all: u64) -> Result<ControlFlow<()>, DiffError> {
         let (one, other) = (self.one, self.other);
         let size = match one.1.data_type().is_variable_length() {
             true => VARIABLE,
@@ -135,19 +136,17 @@ impl Comparison<'_, '_> {
             let tasks = array.grid().grouped(most, source.map(Array::grid));
             tasks.map_err(|cause| grid_error(node, array, cause))
         };
+        let whole: Vec<Range<u64>> = one.1.shape().iter().map(|length| 0..*length).collect();
+        let boxes = |(node, array): (&DiffNode<'_>, &Array), tasks: &Grid| {
+            cut(tasks, &whole).map_err(|cause| grid_error(node, array, cause))
+        };
         // Tasks of whole chunks of one of the two.
         for (by, read) in [(one, other), (other, one)] {
             let tasks = tasks(by, Some(read.1))?;
             let visits = visits(&tasks, read.1.grid());
             let chunks = read.1.grid().occupied_chunks().unwrap_or(u64::MAX);
             if visits <= chunks.saturating_mul(READS) {
-                let whole: Vec<Range<u64>> = by.1.shape().iter().map(|length| 0..*length).collect();
-                for task in cut(&tasks, &whole).map_err(|cause| grid_error(by.0, by.1, cause))? {
-                    if self.region(&task)?.is_break() {
-                        return Ok(ControlFlow::Break(()));
-                    }
-                }
-                return Ok(ControlFlow::Continue(()));
+                return self.in_turn(&boxes(by, &tasks)?);
             }
         }
         let tiles = Tiles::new(one.1.shape(), most);
@@ -155,9 +154,7 @@ impl Comparison<'_, '_> {
         for ((side, of), sums) in
             [(Side::One, one), (Side::Other, other)].into_iter().zip(&mut sums)
         {
-            let whole: Vec<Range<u64>> = of.1.shape().iter().map(|length| 0..*length).collect();
-            let tasks = tasks(of, None)?;
-            for task in cut(&tasks, &whole).map_err(|cause| grid_error(of.0, of.1, cause))? {
+            for task in boxes(of, &tasks(of, None)?)? {
                 match self.read(side, &task)? {
                     Some(piece) => {
                         tiles.add(sums, &task, piece.elements());
@@ -173,10 +170,14 @@ impl Comparison<'_, '_> {
         let [ours, theirs] = &sums;
         let different = tiles.different(ours, theirs);
         let among: u64 = different.iter().map(|tile| count(tile)).fold(0, u64::saturating_add);
-        let all = one.1.shape().iter().copied().fold(1, u64::saturating_mul);
         self.values.elements = all.saturating_sub(among);
-        for tile in different {
-            if self.region(&tile)?.is_break() {
+        self.in_turn(&different)
+    }
+
+    /// Compares the elements of boxes, one after another.
+    fn in_turn(&mut self, boxes: &[Vec<Range<u64>>]) -> Result<ControlFlow<()>, DiffError> {
+        for region in boxes {
+            if self.region(region)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
