@@ -398,6 +398,15 @@ impl PyArray {
         py.detach(|| self.during(info))
     }
 
+    /// The number of stored chunks with elements; `None` if the store cannot be listed.
+    fn chunks_stored(&self, py: Python<'_>) -> Done<Option<u64>> {
+        let count = |array: &Array| {
+            let mut chunks = array.layout().stored_chunks(array.store());
+            Ok(chunks.try_fold(0, |sum, chunk| chunk.map(|it| sum + u64::from(it.occupied))).ok())
+        };
+        py.detach(|| self.during(count))
+    }
+
     /// The picture of the array, with a selection marked.
     fn draw(&self, py: Python<'_>, axes: Option<Vec<AxisKey>>, title: &str) -> Done<String> {
         let selection = axes.map(|axes| selection(py, axes)).transpose()?;

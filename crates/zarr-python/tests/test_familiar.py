@@ -330,6 +330,21 @@ def test_children_are_read_side_by_side():
     assert sorted(keys) == sorted(["zarr.json", *(f"g{number}/zarr.json" for number in range(10))]), "once each"
 
 
+def test_stored_chunks_are_counted_without_reading_shards():
+    from zarr.testing.store import LatencyStore
+
+    made, read = zarr.storage.MemoryStore(), []
+
+    class Noting(LatencyStore):
+        async def get(self, key, *args, **kwargs):
+            read.append(key)
+            return await super().get(key, *args, **kwargs)
+
+    zarr_kit.create_array(made, shape=16, dtype="i1", chunks=2, shards=8)[:8] = 1
+    array = zarr_kit.open_array(Noting(made))
+    assert array.nchunks_initialized == 4 and set(read) == {"zarr.json"}
+
+
 def test_buffers_of_zarr_python_receive_selections(both):
     from zarr.core.buffer import default_buffer_prototype
 

@@ -533,7 +533,7 @@ class Array(Layout):
     @property
     def nchunks_initialized(self) -> int:
         """The number of chunks that are stored. Lists them; chunks of a stored shard all count."""
-        stored = self.info.chunks_stored
+        stored = self._native.chunks_stored()
         if stored is None:
             raise OSError(f"{self!r}: the store cannot be listed")
         inner, shards = self._inner(), self.write_chunk_sizes
