@@ -34,6 +34,22 @@ pub(crate) enum PyNode {
     Group(PyGroup),
 }
 
+impl PyNode {
+    /// The node of a store with this document.
+    fn of(place: NodeStore, prefix: &Prefix, node: NodeMetadata) -> Result<Self, ArrayError> {
+        Ok(match node {
+            NodeMetadata::Array(metadata) => {
+                let array = Array::with_metadata(&place.store, prefix, metadata, Options::new())?;
+                Self::Array(PyArray::new(array, place))
+            }
+            NodeMetadata::Group(metadata) => Self::Group(PyGroup::new(
+                Group::with_metadata(&place.store, prefix, metadata),
+                place,
+            )),
+        })
+    }
+}
+
 impl PyGroup {
     pub(crate) fn new(group: Group, place: NodeStore) -> Self {
         Self { group, place, trusted: None }
@@ -78,20 +94,12 @@ impl PyGroup {
 
     /// The node below the group with this document.
     fn child(&self, path: &str, prefix: &Prefix, node: NodeMetadata) -> Result<PyNode, ArrayError> {
-        let place = &self.place;
         match node {
-            NodeMetadata::Array(metadata) => {
-                let array = Array::with_metadata(&place.store, prefix, metadata, Options::new())?;
-                Ok(PyNode::Array(PyArray::new(array, place.clone())))
-            }
             // It trusts the consolidated metadata too.
             NodeMetadata::Group(_) if self.group.is_consolidated() => {
                 Ok(PyNode::Group(self.with(self.group.group(path)?)))
             }
-            NodeMetadata::Group(metadata) => {
-                let group = Group::with_metadata(&place.store, prefix, metadata);
-                Ok(PyNode::Group(self.with(group)))
-            }
+            node => PyNode::of(self.place.clone(), prefix, node),
         }
     }
 
@@ -198,16 +206,8 @@ impl PyGroup {
     fn open_node(py: Python<'_>, state: State) -> Done<PyNode> {
         let (place, prefix) = NodeStore::open(py, state, false)?;
         let open = |signals: &Arc<Signals>| open_node(&signals.guard_all(&place.store), &prefix);
-        match place.named(&prefix, py.detach(|| Signals::during(open)))? {
-            NodeMetadata::Array(metadata) => {
-                let array = Array::with_metadata(&place.store, &prefix, metadata, Options::new())?;
-                Ok(PyNode::Array(PyArray::new(array, place)))
-            }
-            NodeMetadata::Group(metadata) => {
-                let group = Group::with_metadata(&place.store, &prefix, metadata);
-                Ok(PyNode::Group(Self { group, place, trusted: None }))
-            }
-        }
+        let node = place.named(&prefix, py.detach(|| Signals::during(open)))?;
+        Ok(PyNode::of(place, &prefix, node)?)
     }
 
     /// The direct children with their names.
