@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as the tests do")]
 
+mod changing;
 pub mod child;
 mod counted_chunks;
 pub mod executor;
@@ -22,6 +23,7 @@ mod wrapper;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use changing::{Change, Changing};
 pub use counted_chunks::CountedChunks;
 pub use few_locks::FewLocks;
 pub use locked_changes::LockedChanges;

@@ -2,15 +2,15 @@
 //! names what changed.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use zarr_array::store::{
     AsyncStore, Key, Layer, Links, Listing, LocalStore, MemoryStore, ObjectMeta, Operation, Prefix,
-    Store, StoreError, StoreExt as _, failed_listing,
+    Store, StoreError, StoreExt as _,
 };
 use zarr_array::{Array, Part, Selection, Truncation};
 use zarr_copy::{CopyOptions, CopySummary, TransferError, copy_array};
-use zarr_store_tests::{Objects, folder_in_memory, key, objects, sampled};
+use zarr_store_tests::{Changing, Objects, folder_in_memory, key, objects, sampled};
 
 use super::ends::{array, copy, group, prefix};
 use super::{LITTLE, SHAPE, documents_are_of_whole_nodes, metadata, regular};
@@ -56,83 +56,6 @@ fn replace_all(from: &Shared) {
     array.write(Selection::whole(&SHAPE), &[9; 480]).expect("writes");
 }
 
-/// A change of a source.
-type ChangeOf = fn(&Shared);
-
-/// Changes the store before the operation of a number, once.
-struct Changing {
-    inner: Shared,
-    left: Mutex<(u64, Option<ChangeOf>)>,
-    lists: bool,
-}
-
-impl Changing {
-    fn at(inner: &Shared, number: u64, change: fn(&Shared)) -> Arc<Self> {
-        let left = Mutex::new((number, Some(change)));
-        Arc::new(Self { inner: inner.clone(), left, lists: true })
-    }
-
-    fn step(&self) {
-        let change = {
-            let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-            left.0 = left.0.saturating_sub(1);
-            if left.0 == 0 { left.1.take() } else { None }
-        };
-        if let Some(change) = change {
-            change(&self.inner);
-        }
-    }
-
-    /// Whether the change was made.
-    fn has_changed(&self) -> bool {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner).1.is_none()
-    }
-}
-
-impl fmt::Debug for Changing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Changing")
-    }
-}
-
-impl Layer for Changing {
-    type Inner = dyn Store;
-
-    fn inner(&self) -> &Self::Inner {
-        &*self.inner
-    }
-
-    fn pass<T>(
-        &self,
-        _: Operation,
-        _: &str,
-        work: impl FnOnce() -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        self.step();
-        work()
-    }
-
-    fn pass_listing<'s, T: Send + 's>(
-        &'s self,
-        prefix: &Prefix,
-        list: impl FnOnce() -> Listing<'s, T>,
-    ) -> Listing<'s, T> {
-        self.step();
-        match self.lists {
-            true => list(),
-            false => failed_listing(StoreError::unsupported(Operation::List, prefix, "listing")),
-        }
-    }
-
-    fn around(&self, _: Shared) -> Option<Shared> {
-        None
-    }
-
-    fn around_reads(&self, _: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
-        None
-    }
-}
-
 /// A group with two arrays. The chunk `a/c/0/0` is not stored: it has only the fill value.
 fn source() -> Shared {
     let from: Shared = Arc::new(MemoryStore::new());
@@ -170,7 +93,7 @@ fn a_copy_has_one_state_of_a_source_that_changes() {
                 for number in (1..).step_by(sampled(5)) {
                     let from = source();
                     let to: Shared = Arc::new(MemoryStore::new());
-                    let changing = Changing::at(&from, number, change);
+                    let changing = Arc::new(Changing::at(&from, number, change));
                     let options = CopyOptions::new().memory(1000);
                     let first = match parts {
                         true => options.clone().part(Part::new(1, 2).expect("a part")),
@@ -232,8 +155,8 @@ fn an_array_that_was_opened_before_has_one_state() {
         for lists in [true, false] {
             for number in 1.. {
                 let from = source();
-                let left = Mutex::new((number, Some(change)));
-                let changing = Arc::new(Changing { inner: from.clone(), left, lists });
+                let changing = Changing::at(&from, number, change).listing(lists, true);
+                let changing = Arc::new(changing);
                 let opened = Array::open(from.clone(), &prefix("a")).expect("opens");
                 let old = opened.read(Selection::whole(&SHAPE)).expect("reads");
                 let opened = opened.with_store(changing.clone());
