@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 use std::path::Path;
+use std::slice;
 
 use serde_json::{Map, Value, json};
-use zarr_kit::array::store::{Links, StoreExt as _};
+use zarr_kit::array::store::{Links, ReadRange, StoreExt as _};
 use zarr_kit::report::format::npy;
 use zarr_kit::report::{Table, words};
 use zarr_kit::zip::ZipStore;
@@ -17,6 +18,9 @@ use crate::output::print::{self, LABEL, Out, print_table};
 
 /// The longest header that is read.
 const HEADER: u64 = 100 << 20;
+
+/// The bytes of an array in an archive that are read: more than the longest header of .npy.
+const START: u64 = 2 << 20;
 
 /// An array in a file.
 struct Held {
@@ -144,8 +148,10 @@ fn npz(path: &str) -> Option<Vec<Held>> {
     for key in keys {
         let key = key.ok()?;
         let Some(name) = key.as_str().strip_suffix(".npy") else { continue };
-        let bytes = store.read(&key).ok()??;
-        arrays.push(of_npy(name.to_owned(), &mut io::Cursor::new(bytes))?.0);
+        let mut start = Vec::new();
+        let range = 0..store.size(&key).ok()??.min(START);
+        store.get(&key, ReadRange::Ranges(slice::from_ref(&range)), &mut start).ok()??;
+        arrays.push(of_npy(name.to_owned(), &mut io::Cursor::new(start))?.0);
     }
     Some(arrays)
 }
