@@ -1,5 +1,6 @@
 """Faults from outside: signals, full disks, missing rights, hostile stores, dead workers."""
 
+import errno
 import http.server
 import json
 import os
@@ -336,4 +337,34 @@ def test_servers_that_refuse_are_named_with_what_to_do():
             with pytest.raises(kind, match=re.escape(said)) as raised:
                 zarr_kit.open(url, storage_options=options)
             assert "max_retries" not in str(raised.value)
+            assert raised.value.errno == (errno.EACCES if kind is PermissionError else errno.ENOENT)
         server.shutdown()
+
+
+def test_failed_requests_are_repeated_as_often_as_the_settings_say():
+    asked = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(503)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_HEAD = do_GET
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        options = {"endpoint": f"http://127.0.0.1:{server.server_port}", "allow_http": True, "skip_signature": True}
+        for limits, requests in [({"max_retries": 0}, 1), ({"max_retries": 2}, 3), ({"retry_timeout": 0}, 1)]:
+            asked.clear()
+            with pytest.raises(OSError, match="503"):
+                zarr_kit.open_array("s3://bucket/x", storage_options=options | limits)
+            assert [asked.count(path) for path in dict.fromkeys(asked)] == [requests]
+        server.shutdown()
+    for wrong in ({"max_retries": -1}, {"max_retries": 1.5}, {"retry_timeout": "soon"}, {"retry_timeout": -1}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))}: .*, not "):
+            zarr_kit.open("s3://bucket/x", storage_options=wrong)

@@ -446,5 +446,14 @@ def test_a_missing_place_has_the_number_and_name_of_a_missing_file(tmp_path):
         shown = f"{tmp_path}/{name}".replace("\n", "\\n")
         assert (raised.value.errno, raised.value.filename) == (errno.ENOENT, shown)
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(NotADirectoryError, match=f"{tmp_path}/file"):
+    with pytest.raises(NotADirectoryError, match=f"{tmp_path}/file") as raised:
         zarr_kit.open(tmp_path / "file")
+    assert raised.value.errno == errno.ENOTDIR
+    array = zarr_kit.create(tmp_path / "a", shape=3, dtype="i1")
+    (tmp_path / "a/c").write_bytes(b"")
+    with pytest.raises(OSError, match=f"{tmp_path}/a: ") as raised:
+        array[...] = 1
+    assert raised.value.errno in (errno.ENOTDIR, errno.EEXIST)
+    with pytest.raises(PermissionError) as raised:
+        zarr_kit.open(tmp_path / "a", mode="r")[...] = 1
+    assert raised.value.errno == errno.EACCES

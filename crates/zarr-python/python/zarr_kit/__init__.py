@@ -136,7 +136,8 @@ def open(
         lets a virtual join lead out of its folder, and ``outside_links=True`` symbolic links out
         of the store's folder; ``max_document`` is how many MiB (256) a document may have that is
         deflated in a zip archive or that a reference leads to; ``durability="power-failure"``
-        flushes each write to local files before it returns.
+        flushes each write to local files before it returns; a failed request is repeated
+        ``max_retries`` times (10), until ``retry_timeout`` seconds (180) after its start.
     threads
         The largest number of threads of a read or write; None for one per core.
     write_empty_chunks

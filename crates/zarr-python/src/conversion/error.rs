@@ -214,9 +214,11 @@ fn of_store(error: &StoreError, text: String) -> PyErr {
         StoreError::Key(_) => PyKeyError::new_err(text),
         error => match error.server_fault() {
             Some(ServerFault::NoCredentials | ServerFault::Refused) => {
-                PyPermissionError::new_err(text)
+                numbered(PyPermissionError::new_err(text), None, "EACCES")
             }
-            Some(ServerFault::NoBucket) => PyFileNotFoundError::new_err(text),
+            Some(ServerFault::NoBucket) => {
+                numbered(PyFileNotFoundError::new_err(text), None, "ENOENT")
+            }
             Some(ServerFault::Unreachable) => PyConnectionError::new_err(text),
             _ => PyOSError::new_err(text),
         },
@@ -240,13 +242,26 @@ fn of_file(number: i32, place: &str) -> PyErr {
 }
 
 fn of_io(cause: &io::Error, text: String) -> PyErr {
-    match cause.kind() {
-        io::ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
-        io::ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
-        io::ErrorKind::AlreadyExists => PyFileExistsError::new_err(text),
-        io::ErrorKind::NotADirectory => PyNotADirectoryError::new_err(text),
-        _ => PyOSError::new_err(text),
-    }
+    let (error, name) = match cause.kind() {
+        io::ErrorKind::NotFound => (PyFileNotFoundError::new_err(text), "ENOENT"),
+        io::ErrorKind::PermissionDenied => (PyPermissionError::new_err(text), "EACCES"),
+        io::ErrorKind::AlreadyExists => (PyFileExistsError::new_err(text), "EEXIST"),
+        io::ErrorKind::NotADirectory => (PyNotADirectoryError::new_err(text), "ENOTDIR"),
+        _ => (PyOSError::new_err(text), ""),
+    };
+    numbered(error, cause.raw_os_error(), name)
+}
+
+/// The exception with its `errno`: that of the system, or else the one with this name.
+fn numbered(error: PyErr, number: Option<i32>, name: &str) -> PyErr {
+    Python::attach(|py| {
+        let number = number.or_else(|| py.import("errno").ok()?.getattr(name).ok()?.extract().ok());
+        if let Some(number) = number {
+            // Without its number, the exception is still the right one.
+            let _numbered = error.value(py).setattr("errno", number);
+        }
+    });
+    error
 }
 
 /// The exception of a store of Python, as the store raised it.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -44,6 +45,12 @@ const MAX_DOCUMENT: &str = "max_document";
 
 /// The setting for the durability of writes to local files.
 const DURABILITY: &str = "durability";
+
+/// The setting with the number of times that a failed request is repeated.
+const MAX_RETRIES: &str = "max_retries";
+
+/// The setting with the seconds after its start until which a request is repeated.
+const RETRY_TIMEOUT: &str = "retry_timeout";
 
 /// The setting with which locks of this process suffice.
 const SOLE_WRITER: &str = "sole_writer";
@@ -349,6 +356,7 @@ pub(crate) fn options(settings: &Settings) -> PyResult<PlaceOptions> {
 pub(crate) fn stores_and_members(settings: &Settings) -> PyResult<(StoreOptions, AllowedMembers)> {
     let mut options = StoreOptions::new().openers(OPENERS).on_wait(note_lock);
     let mut members = AllowedMembers::Below;
+    let (mut retries, mut patience) = options.retry_limits();
     for (name, value) in settings {
         match (name.as_str(), value) {
             (TARGETS, Setting::Places(places)) => {
@@ -374,6 +382,17 @@ pub(crate) fn stores_and_members(settings: &Settings) -> PyResult<(StoreOptions,
             (DURABILITY, Setting::Text(value)) => {
                 options = options.durability(durability(value)?);
             }
+            (MAX_RETRIES, Setting::Text(value)) => {
+                retries = value.parse().map_err(|_| {
+                    PyValueError::new_err(format!("{MAX_RETRIES}: a whole number, not {value:?}"))
+                })?;
+            }
+            (RETRY_TIMEOUT, Setting::Text(value)) => {
+                let seconds = value.parse().ok();
+                patience = seconds.and_then(|it| Duration::try_from_secs_f64(it).ok()).ok_or_else(
+                    || PyValueError::new_err(format!("{RETRY_TIMEOUT}: seconds, not {value:?}")),
+                )?;
+            }
             (READ_ONLY | SOLE_WRITER, Setting::Text(value)) => {
                 is_true(name, value)?;
             }
@@ -384,7 +403,7 @@ pub(crate) fn stores_and_members(settings: &Settings) -> PyResult<(StoreOptions,
             }
         }
     }
-    Ok((options, members))
+    Ok((options.retries(retries, patience), members))
 }
 
 /// Logs that another process holds a lock. Servers are waited for in silence, as other clients do.

@@ -217,8 +217,9 @@ impl StoreOptions {
         other.into_iter().chain(self.settings.0.iter().cloned()).collect()
     }
 
-    #[cfg(feature = "object_store")]
-    pub(crate) fn retry_limits(&self) -> (usize, Duration) {
+    /// The limits that [`retries`](Self::retries) sets.
+    #[must_use]
+    pub fn retry_limits(&self) -> (usize, Duration) {
         (self.max_retries, self.retry_timeout)
     }
 
