@@ -72,7 +72,7 @@ pub(crate) fn shows_again(is_version_2: bool) -> &'static str {
         // It is not resized here.
         true => "it shows again when the array grows",
         false => {
-            "it shows again when the array grows; resize --discard to the array's own shape removes it"
+            "it shows again when the array grows; a resize to the array's own shape removes it"
         }
     }
 }

@@ -250,7 +250,7 @@ fn sd_08_an_older_handle_writes_past_a_new_end() {
         let shared: Arc<dyn Store> = store.clone();
         let options = CheckOptions::new().data(true);
         check(&shared, &Prefix::root(), &options, &mut |finding| {
-            let is_told = finding.message().contains("resize --discard to the array's own shape");
+            let is_told = finding.message().contains("a resize to the array's own shape");
             found.push((finding.id(), finding.severity(), is_told));
         })
         .expect("checks");

@@ -174,9 +174,9 @@ fn sd_05_keys_of_arrays_that_are_not_read() {
             let expected = [
                 "warning: c/00: in an array, but no chunk's key [stray-object]",
                 "warning: c/2: wholly past the array's end; it shows again when the array grows; \
-                 resize --discard to the array's own shape removes it [chunk-past-end]",
+                 a resize to the array's own shape removes it [chunk-past-end]",
                 "warning: c/3: chunk [3] of a grid of [3] chunks; it shows again when the array \
-                 grows; resize --discard to the array's own shape removes it [chunk-outside-grid]",
+                 grows; a resize to the array's own shape removes it [chunk-outside-grid]",
                 "warning: notes.txt: in an array, but no chunk's key [stray-object]",
             ];
             assert_eq!(rest, expected, "{data_type} {codecs}");

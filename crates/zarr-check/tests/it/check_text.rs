@@ -66,7 +66,7 @@ fn strings_past_the_end_are_told_by_their_index() {
     let told = |chunk: &str, at: &str| {
         format!(
             "note: {chunk}: element {at} of the chunk is past the array's end, and not the fill \
-             value; it shows again when the array grows; resize --discard to the array's own shape \
+             value; it shows again when the array grows; a resize to the array's own shape \
              removes it [elements-past-end]"
         )
     };

@@ -7,8 +7,8 @@ use super::shared::{Reading, Writing, value};
 /// Change the shape of an array.
 ///
 /// A rectilinear axis that grows past its last edge takes new edges from --edges, or repeats the
-/// last edge. Elements past the new end stay in the store and reappear when the array grows, unless
-/// --discard removes them.
+/// last edge. Elements past the new end are removed. With --keep they stay in the store, and reappear
+/// when the array grows.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -22,11 +22,14 @@ pub(crate) struct Resize {
     /// Edges of the added chunks, by axis: time=30|31,x=64.
     #[arg(long, value_name = "EDGES", allow_hyphen_values = true, value_parser = value)]
     pub(crate) edges: Option<String>,
-    /// Remove the elements past the new end.
-    #[arg(long)]
-    pub(crate) discard: bool,
-    /// No other program writes to the array at the same time. Needed for --discard on stores without
-    /// locks between processes, such as object storage.
+    /// Keep the elements past the new end in the store.
+    #[arg(long, overrides_with = "_discard")]
+    pub(crate) keep: bool,
+    // Says the default aloud.
+    #[arg(long = "discard", hide = true)]
+    _discard: bool,
+    /// No other program writes to the array at the same time. Needed to remove elements on stores
+    /// without locks between processes, such as object storage.
     #[arg(long)]
     pub(crate) sole_writer: bool,
     /// Print the result as one JSON document.

@@ -20,10 +20,10 @@ fn sd_08_edges_keep_and_discard() {
             &["resize", "a", "--shape", "90,2", "--edges", "time=31"],
             &["info", "a"],
             &["resize", "a", "--shape", "150,2", "--json"],
-            &["resize", "a", "--shape", "30,1"],
+            &["resize", "a", "--shape", "30,1", "--keep"],
             &["resize", "a", "--shape", "59,2"],
             &["read", "a", "--region", "28:33"],
-            &["resize", "a", "--shape", "30,1", "--discard"],
+            &["resize", "a", "--shape", "30,1"],
             &["resize", "a", "--shape", "59,2"],
             &["read", "a", "--region", "28:33"],
             &["check", "a", "--data"],
@@ -137,7 +137,7 @@ fn stored_chunks_past_the_end_are_counted_apart() {
     let codecs = ["--codecs", r#"[{"name": "bytes"}]"#];
     succeed(folder, &[&create[..], &codecs].concat());
     assert!(run_with(folder, &["write", "a", "--from", "-"], &[7; 11]).status.success());
-    succeed(folder, &["resize", "a", "--shape", "1"]);
+    succeed(folder, &["resize", "a", "--shape", "1", "--keep"]);
     let info = text(folder, &["info", "a"]);
     assert!(
         info.contains("chunks      1, 1 stored in 1 B; 10 more stored past the end in 10 B\n"),
@@ -162,7 +162,7 @@ fn chunks_that_a_resize_left_are_copied() {
         succeed(folder, &[&create[..], &["--codecs", "bytes"]].concat());
         file(folder, "all.raw", [1, 2, 3, 4]);
         succeed(folder, &["write", name, "--from", "all.raw"]);
-        succeed(folder, &["resize", name, "--shape", after]);
+        succeed(folder, &["resize", name, "--shape", after, "--keep"]);
     }
     succeed(folder, &["copy", "g", "whole"]);
     succeed(folder, &["copy", "g", "parts", "--part", "1/1"]);

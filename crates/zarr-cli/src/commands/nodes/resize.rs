@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Resize) -> Result<(), CliError> {
             .map_err(|cause| CliError::argument("--edges", text, cause))?,
         None => vec![Vec::new(); shape.len()],
     };
-    let cut = if args.discard { Truncation::Discard } else { Truncation::Keep };
+    let cut = if args.keep { Truncation::Keep } else { Truncation::Discard };
     let before = array.shape().to_vec();
     let array = array.resize(&shape, &edges, cut).map_err(|cause| place.failed(cause))?;
     place.finish()?;
