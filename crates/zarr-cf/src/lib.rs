@@ -1,5 +1,8 @@
 //! What stored numbers mean by the CF conventions: packing, missing values, times and calendars.
 //!
+//! Groups have a meaning, too, by the conventions of a field: [`GroupMeaning`] has the one list of what
+//! in them depends on chunks, axes or order.
+//!
 //! Attributes give the elements of an array a meaning: `scale_factor` and `add_offset` unpack
 //! numbers, `_FillValue` and `missing_value` mark missing elements, `units` and `calendar` make
 //! numbers times. This crate has the one list of these attributes, [`MEANING`], and the one decoder by
@@ -28,6 +31,7 @@
 //! # Non-goals
 //! No I/O and no arrays: callers read elements and attributes. Units are not converted, except those of
 //! times. `valid_min`, `valid_max` and `valid_range` describe elements and mask none, as in Xarray.
+//! Images, cells and genomes are not read, only what joins, copies and checks must keep true.
 //! Grid mappings, coordinates of discrete samples and cell methods are not interpreted.
 
 #![forbid(unsafe_code)]
@@ -35,6 +39,7 @@
 mod attributes;
 mod bounds;
 mod calendar;
+mod conventions;
 mod decoder;
 mod duration;
 mod error;
@@ -50,6 +55,7 @@ mod time_axis;
 pub use attributes::{DESCRIBING, MEANING, PACKING, element_type, text};
 pub use bounds::has_bounds;
 pub use calendar::{Calendar, Date, REFORM};
+pub use conventions::{Change, ConventionError, GroupMeaning, JoinedAxes, Part, REGION_INDEX};
 pub use decoder::Decoder;
 pub use duration::Durations;
 pub use error::CfError;

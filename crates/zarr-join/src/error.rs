@@ -182,6 +182,14 @@ pub enum JoinError {
         /// The name of the other member.
         other: Box<str>,
     },
+    /// By a convention the groups' arrays cannot be joined, or not so: see [`zarr_cf::GroupMeaning`].
+    #[error("{}: {}", Printable(member), Printable(reason))]
+    Convention {
+        /// The member's name, with the path of the group.
+        member: Box<str>,
+        /// The reason and the way out.
+        reason: Box<str>,
+    },
     /// An array that is not joined differs between members.
     #[error(
         "{}: differs from {}, and has no axis along which to join them",

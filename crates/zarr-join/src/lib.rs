@@ -15,6 +15,7 @@
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod conventions;
 mod error;
 mod group;
 mod insert;

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use zarr_cf::JoinedAxes;
 use zarr_metadata::GroupMetadata;
 
 use super::coordinates::is_coordinate;
 use super::tree::GroupTree;
+use crate::conventions;
 use crate::error::JoinError;
 use crate::insert::check_unjoined;
 use crate::join::Join;
@@ -60,7 +62,8 @@ impl<'a> ArrangedGroups<'a> {
             let new_axis = Some(name.to_owned());
             return Ok(Matched { all, used, arrangement, new_axis, is_joined: true });
         }
-        let names = first.array().metadata().dimension_names().unwrap_or_default();
+        let tree = self.trees.first().ok_or(JoinError::NoMembers)?;
+        let names = &tree.names(path, first.array());
         // The axis of the array on each joined dimension that it has.
         let axes = self.dimensions.iter().map(|dimension| {
             let mut named = (0..).zip(names).filter(|(_, name)| name.as_ref() == Some(dimension));
@@ -108,6 +111,7 @@ impl<'a> ArrangedGroups<'a> {
         &self,
         path: &str,
         first: &GroupMetadata,
+        new: Option<&str>,
         combine: CombineAttributes,
     ) -> Result<GroupMetadata, JoinError> {
         let each: Vec<Attributes<'_>> = self
@@ -120,10 +124,25 @@ impl<'a> ArrangedGroups<'a> {
             .collect();
         let combined = attributes::combine(&each, combine)?;
         let plain = first.without_consolidated_metadata().map_err(JoinError::Metadata)?;
-        if combined == first.attribute_texts() {
+        let plain = match combined == first.attribute_texts() {
+            true => Ok(plain),
+            false => plain.with_attributes(&attributes::to_json(&combined)),
+        };
+        let plain = plain.map_err(JoinError::Metadata)?;
+        let groups = self.trees.iter().filter_map(|tree| {
+            Some((conventions::named(&tree.name, path), tree.groups.get(path)?))
+        });
+        let axes = match new {
+            Some(name) => JoinedAxes::New(name),
+            None => JoinedAxes::Along(self.dimensions),
+        };
+        let is_kept = |name: &str| combined.iter().any(|(kept, _)| kept == name);
+        let changes = conventions::joined(&groups.collect::<Vec<_>>(), axes, is_kept)?;
+        if changes.is_empty() {
             return Ok(plain);
         }
-        plain.with_attributes(&attributes::to_json(&combined)).map_err(JoinError::Metadata)
+        let changes: Vec<_> = changes.iter().map(|(name, json)| (*name, json.as_deref())).collect();
+        plain.with_changed_attributes(&changes).map_err(JoinError::Metadata)
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use zarr_array::store::{Prefix, Store, path_below};
 use zarr_array::{ArrayError, Group};
-use zarr_copy::{ContentDigest, Endpoint, NewNode};
+use zarr_cf::{GroupMeaning, REGION_INDEX};
+use zarr_copy::{ContentDigest, Endpoint, NewNode, make_region_index};
 use zarr_metadata::NodeMetadata;
 
 use super::group_plan::GroupJoinPlan;
@@ -40,6 +41,12 @@ impl GroupJoinPlan {
         make(&from, (content, Some(within)), to, &document, options, |node| {
             work.fill("", prefix, node, &mut summary)
         })?;
+        let first = self.members.first().ok_or(JoinError::NoMembers)?;
+        if GroupMeaning::of(first.group().metadata()).region_index()
+            && first.group().array(REGION_INDEX).is_ok()
+        {
+            make_region_index(&store, prefix).map_err(JoinError::target)?;
+        }
         let opened = Group::open(store.clone(), prefix);
         Ok((opened.map_err(JoinError::target)?, summary))
     }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use zarr_cf::Change;
 use zarr_metadata::{ArrayMetadata, ChunkGrid, GroupMetadata, NodeMetadata};
 
 use super::arranged::{ArrangedGroups, Places};
 use super::coordinates::{check_order_of, places};
 use super::tree::{GroupMember, GroupTree};
+use crate::conventions;
 use crate::error::JoinError;
 use crate::join::Join;
 use crate::join::plan::JoinPlan;
@@ -113,6 +115,12 @@ impl JoinGroups {
     ) -> Result<BTreeMap<String, GroupMetadata>, E> {
         let mut trees = self.members.iter().map(GroupTree::of).collect::<Result<Vec<_>, _>>()?;
         let first = trees.first().ok_or(JoinError::NoMembers)?;
+        if let Some((path, reason)) = conventions::refused(&first.groups, Change::Join) {
+            let member = conventions::named(&first.name, path).into();
+            return Err(JoinError::Convention { member, reason: reason.into() }.into());
+        }
+        trees.iter_mut().for_each(GroupTree::without_region_index);
+        let first = trees.first().ok_or(JoinError::NoMembers)?;
         trees.iter().try_for_each(|tree| tree.check_same_nodes(first))?;
         let Places { dimensions, counts, members } = self.places(&trees)?;
         let mut slots: Vec<Option<GroupTree>> = trees.into_iter().map(Some).collect();
@@ -124,12 +132,12 @@ impl JoinGroups {
             }
         }
         let first = trees.first().ok_or(JoinError::NoMembers)?;
+        let new = match &self.arrangement {
+            GroupArrangement::NewDimension(name) => Some(name.as_str()),
+            _ => None,
+        };
         let mut is_joined = false;
         for path in first.arrays.keys() {
-            let new = match &self.arrangement {
-                GroupArrangement::NewDimension(name) => Some(name.as_str()),
-                _ => None,
-            };
             let matched = laid.matched(path, new)?;
             is_joined |= matched.is_joined;
             each(path, matched.join(self.combine))?;
@@ -139,7 +147,7 @@ impl JoinGroups {
         }
         let mut groups = BTreeMap::new();
         for (path, metadata) in &first.groups {
-            groups.insert(path.clone(), laid.group(path, metadata, self.combine)?);
+            groups.insert(path.clone(), laid.group(path, metadata, new, self.combine)?);
         }
         Ok(groups)
     }

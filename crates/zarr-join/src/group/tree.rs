@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use zarr_array::store::path_below;
 use zarr_array::{Array, ArrayError, Group};
+use zarr_cf::{GroupMeaning, REGION_INDEX};
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
 use crate::error::JoinError;
@@ -89,6 +91,27 @@ impl GroupTree {
         let coordinate = coordinate_of(path, arrays);
         let member = Member::in_group(&self.name, path, array.clone());
         Some(member.bounds_of(coordinate))
+    }
+
+    /// The names of the axes of an array: its own, or of the image of which it is a level.
+    pub(super) fn names(&self, path: &str, array: &Array) -> Vec<Option<String>> {
+        if let Some(names) = array.metadata().dimension_names() {
+            return names.to_vec();
+        }
+        let groups = self.groups.iter();
+        let mut names = groups.filter_map(|(above, group)| {
+            let below = path_below(path, above).filter(|below| !below.is_empty())?;
+            GroupMeaning::of(group).axes(below)
+        });
+        let names = names.find(|names| names.len() == array.shape().len()).unwrap_or_default();
+        names.into_iter().map(Some).collect()
+    }
+
+    /// Leaves out the index of VCF-Zarr, which is made again of the joined arrays.
+    pub(super) fn without_region_index(&mut self) {
+        if self.groups.get("").is_some_and(|group| GroupMeaning::of(group).region_index()) {
+            self.arrays.remove(REGION_INDEX);
+        }
     }
 
     /// Refuses a member with other nodes than the first.

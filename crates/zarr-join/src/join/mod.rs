@@ -9,6 +9,7 @@ pub(crate) mod plan;
 use zarr_array::chunk_grid_of;
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid};
 
+use crate::conventions;
 use crate::error::JoinError;
 use crate::join::chain::with_axis;
 use crate::join::plan::JoinPlan;
@@ -137,6 +138,14 @@ impl Join {
         self,
         grid: impl FnOnce(&Members) -> Result<ChunkGrid, E>,
     ) -> Result<(Members, ArrayMetadata), E> {
+        if self.alike.is_none() {
+            for member in &self.members {
+                if let Some(reason) = conventions::refused_alone(member.array()) {
+                    let (member, reason) = (member.name().into(), reason.into());
+                    return Err(JoinError::Convention { member, reason }.into());
+                }
+            }
+        }
         let members = Members::new(self.members, self.arrangement)?;
         let grid = grid(&members)?;
         let alike = self.alike.as_deref().unwrap_or(members.members());

@@ -139,6 +139,12 @@ pub enum RearrangeError {
         /// The changed part.
         what: &'static str,
     },
+    /// By a convention the array or group cannot be changed so: see [`zarr_cf::GroupMeaning`].
+    #[error("{}", Printable(reason))]
+    Convention {
+        /// The reason and the way out.
+        reason: String,
+    },
     /// No array has a dimension of this name.
     #[error("no array in it has the dimension {}{}", Printable(dimension), Known(known))]
     NoDimension {

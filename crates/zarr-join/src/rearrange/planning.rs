@@ -9,6 +9,8 @@ use zarr_array::node;
 use zarr_grid::{Axis, AxisKind, GridErrorKind};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
 
+use crate::conventions;
+
 use super::error::{RearrangeError, refused};
 use super::{Placed, RearrangeCounts, Rearrangement, Span};
 
@@ -58,6 +60,9 @@ impl Rearrangement {
         axis: usize,
         spans: impl IntoIterator<Item = Span>,
     ) -> Result<Self, ArrayError> {
+        if let Some(reason) = conventions::refused_alone(array) {
+            return Err(refused(array.prefix(), RearrangeError::Convention { reason }));
+        }
         let plan = Self::planned(array, axis, spans, true)?;
         node::refuse_unfinished_above(array.store(), [array.prefix()])?;
         Ok(plan)

@@ -4,9 +4,12 @@
 use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::LockedDocument;
+use zarr_array::delete_node;
 use zarr_array::node;
 use zarr_array::store::{Prefix, Store};
 use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
+use zarr_cf::REGION_INDEX;
+use zarr_copy::make_region_index;
 
 use super::super::array_marker::{ArrayMarker, Step};
 use super::super::moves::Moves;
@@ -34,6 +37,9 @@ impl GroupRearrangement {
     ///    to their own keys, like an array that is rearranged alone. They are unlocked once more
     ///    while consolidated metadata follows. At last the group's marker is removed.
     ///
+    /// The array `region_index` of VCF-Zarr, which has numbers of chunks, is deleted before step 1, and made
+    /// again after step 5. Without it, programs ask for it.
+    ///
     /// After an interruption before step 4 the arrays are the old ones, after step 4 the new ones.
     /// In step 4 there may be some of each: [`refuse_half_rearranged`] and `check` report this, and
     /// [`repair_group`] completes it. Readers by consolidated metadata find all old or all new
@@ -53,6 +59,9 @@ impl GroupRearrangement {
         let arrays: Vec<Array> = self.arrays.iter().map(|plan| checked(&plan.array)).collect();
         // A group that cannot be written is found out now, and not half-way.
         refresh_groups(&arrays)?;
+        if self.has_region_index {
+            delete_node(self.group.store(), &prefix.join(REGION_INDEX)?)?;
+        }
         let run = Run::of_group(self.group.store(), prefix)?;
         let documents = lock_all(&arrays, Some(prefix))?;
         if GroupMarker::at(store, prefix)?.is_some() {
@@ -84,7 +93,11 @@ impl GroupRearrangement {
             put(document, gone.metadata())?;
         }
         drop(documents);
-        return_to_own_keys(&run, &arrays, Some(prefix), &self.arrays, &counter)
+        return_to_own_keys(&run, &arrays, Some(prefix), &self.arrays, &counter)?;
+        if self.has_region_index {
+            make_region_index(self.group.store(), prefix)?;
+        }
+        Ok(())
     }
 
     /// Marks all arrays, and copies their chunks to keys of the other encoding.

@@ -11,15 +11,17 @@ mod group_marker;
 pub(super) mod recorded_plan;
 mod repair;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::Group;
 use zarr_array::node;
-use zarr_metadata::NodeMetadata;
+use zarr_cf::{Change, GroupMeaning, JoinedAxes, REGION_INDEX};
+use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 use super::{RearrangeCounts, Rearrangement, Span};
+use crate::conventions;
 use crate::members::member::Member;
 use crate::rearrange::error::{RearrangeError, refused};
 use crate::values::times::{coordinate_of, in_units_of};
@@ -39,6 +41,8 @@ pub struct GroupRearrangement {
     /// The arrays without the dimension, with their paths: of the group, and of each inserted group.
     unjoined: Vec<(String, Array)>,
     inserted_unjoined: Vec<Vec<(String, Array)>>,
+    /// Whether the index of VCF-Zarr is removed before, and made again afterwards.
+    has_region_index: bool,
 }
 
 impl GroupRearrangement {
@@ -129,8 +133,15 @@ impl GroupRearrangement {
     ) -> Result<Self, ArrayError> {
         node::refuse_version_2(group.metadata().is_version_2(), group.prefix())?;
         refuse_unfinished(group)?;
-        let (own, unjoined) = arrays_by(group, dimension)?;
+        let (own, unjoined, groups) = arrays_by(group, dimension)?;
         length_of(group, dimension, &own)?;
+        let refuse = |path: &str, reason: String| {
+            let prefix = group.prefix().join(path)?;
+            Err::<(), _>(refused(&prefix, RearrangeError::Convention { reason }))
+        };
+        if let Some((path, reason)) = conventions::refused(&groups, Change::Rearrange(dimension)) {
+            refuse(path, reason)?;
+        }
         let (mut placements, mut inserted) = (Vec::new(), Vec::new());
         let mut inserted_unjoined = Vec::new();
         let mut of_arrays: Vec<Vec<Span>> = vec![Vec::new(); own.len()];
@@ -141,7 +152,18 @@ impl GroupRearrangement {
                     placements.push(Span::Kept(range));
                 }
                 Span::Inserted(other) => {
-                    let (theirs, others) = arrays_by(&other, dimension)?;
+                    let (theirs, others, inserted_groups) = arrays_by(&other, dimension)?;
+                    for (path, own) in &groups {
+                        let Some(found) = inserted_groups.get(path) else { continue };
+                        let both = [
+                            ("the group".to_owned(), own),
+                            ("the inserted group".to_owned(), found),
+                        ];
+                        let axes = &[dimension.to_owned()];
+                        conventions::joined(&both, JoinedAxes::Along(axes), |_| true).or_else(
+                            |error| refuse(path, error.to_string()).map(|()| Vec::new()),
+                        )?;
+                    }
                     let added = length_of(&other, dimension, &theirs)?;
                     check_paths(group, "with", &own, &theirs, |found| &found.path)?;
                     check_paths(group, "without", &unjoined, &others, |(path, _)| path)?;
@@ -165,7 +187,17 @@ impl GroupRearrangement {
         node::refuse_unfinished_above(group.store(), prefixes)?;
         let paths = own.into_iter().map(|found| found.path).collect();
         let group = group.clone();
-        Ok(Self { group, paths, arrays, placements, inserted, unjoined, inserted_unjoined })
+        let has_region_index = has_region_index(&groups) && group.array(REGION_INDEX).is_ok();
+        Ok(Self {
+            group,
+            paths,
+            arrays,
+            placements,
+            inserted,
+            unjoined,
+            inserted_unjoined,
+            has_region_index,
+        })
     }
 }
 
@@ -229,9 +261,13 @@ struct DimensionArray {
     axis: usize,
 }
 
-/// The arrays below a group, by its documents and not by consolidated metadata, sorted by path.
-fn arrays_below(group: &Group) -> Result<Vec<(String, Array)>, ArrayError> {
-    let mut found = Vec::new();
+/// The groups by path, beginning with the group itself.
+type Groups = BTreeMap<String, GroupMetadata>;
+
+/// The arrays below a group, by its documents and not by consolidated metadata, sorted by path. The index
+/// of VCF-Zarr is none of them: it is made again.
+fn arrays_below(group: &Group) -> Result<(Vec<(String, Array)>, Groups), ArrayError> {
+    let (mut found, mut groups) = (Vec::new(), Groups::new());
     let mut waiting = vec![String::new()];
     while let Some(path) = waiting.pop() {
         let prefix = group.prefix().join(&path)?;
@@ -242,6 +278,7 @@ fn arrays_below(group: &Group) -> Result<Vec<(String, Array)>, ArrayError> {
                 found.push((path, array.with_update_policy(group.update_policy())));
             }
             Ok(NodeMetadata::Group(metadata)) => {
+                groups.insert(path.clone(), metadata.clone());
                 let names =
                     Group::with_metadata(group.store().clone(), &prefix, metadata).children()?;
                 waiting.extend(names.iter().map(|name| match path.as_str() {
@@ -254,16 +291,24 @@ fn arrays_below(group: &Group) -> Result<Vec<(String, Array)>, ArrayError> {
             Err(error) => return Err(error),
         }
     }
+    if has_region_index(&groups) {
+        found.retain(|(path, _)| path != REGION_INDEX);
+    }
     found.sort_by(|(a, _), (b, _)| a.cmp(b));
-    Ok(found)
+    Ok((found, groups))
 }
 
 /// The arrays that have a dimension of this name, and the others with their paths.
-type ByDimension = (Vec<DimensionArray>, Vec<(String, Array)>);
+type ByDimension = (Vec<DimensionArray>, Vec<(String, Array)>, Groups);
+
+fn has_region_index(groups: &Groups) -> bool {
+    groups.get("").is_some_and(|group| GroupMeaning::of(group).region_index())
+}
 
 fn arrays_by(group: &Group, dimension: &str) -> Result<ByDimension, ArrayError> {
     let (mut found, mut others) = (Vec::new(), Vec::new());
-    for (path, array) in arrays_below(group)? {
+    let (arrays, groups) = arrays_below(group)?;
+    for (path, array) in arrays {
         let names = array.metadata().dimension_names().unwrap_or_default().iter();
         let mut axes = names.enumerate().filter(|(_, name)| name.as_deref() == Some(dimension));
         let Some((axis, _)) = axes.next() else {
@@ -276,7 +321,7 @@ fn arrays_by(group: &Group, dimension: &str) -> Result<ByDimension, ArrayError> 
         }
         found.push(DimensionArray { path, array, axis });
     }
-    Ok((found, others))
+    Ok((found, others, groups))
 }
 
 /// The length of the dimension in all of these.
@@ -284,7 +329,7 @@ fn length_of(group: &Group, dimension: &str, arrays: &[DimensionArray]) -> Resul
     let dimension = || dimension.to_owned();
     let length = |found: &DimensionArray| found.array.shape().get(found.axis).copied().unwrap_or(0);
     let Some(first) = arrays.first() else {
-        let all = arrays_below(group)?;
+        let (all, _) = arrays_below(group)?;
         let names = all.iter().flat_map(|(_, array)| array.metadata().dimension_names());
         let known: BTreeSet<String> = names.flatten().flatten().cloned().collect();
         let known = known.into_iter().collect();

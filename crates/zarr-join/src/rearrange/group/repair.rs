@@ -52,7 +52,7 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
 /// The arrays that are rearranged with the group, as their markers say.
 fn marked_arrays(group: &Group) -> Result<Vec<Array>, ArrayError> {
     let mut arrays = Vec::new();
-    for (_, array) in arrays_below(group)? {
+    for (_, array) in arrays_below(group)?.0 {
         let marker = ArrayMarker::at(&**group.store(), array.prefix())?;
         if marker.is_some_and(|marker| is_of(&marker, &array, group.prefix())) {
             arrays.push(checked(&array));

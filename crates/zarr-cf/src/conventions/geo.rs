@@ -1,0 +1,59 @@
+//! `proj:` and `spatial:` of GeoZarr.
+
+use serde_json::Value;
+
+use super::GroupMeaning;
+use super::join::{ConventionError, JoinedAxes, Joining, same_numbers};
+
+/// Attributes that members must have in common.
+const EQUAL: &[&str] = &[
+    "proj:code",
+    "proj:wkt2",
+    "proj:projjson",
+    "spatial:dimensions",
+    "spatial:transform_type",
+    "spatial:registration",
+];
+
+/// Attributes that follow from the others and the length of the arrays.
+const EXTENT: &[&str] = &["spatial:bbox", "spatial:shape"];
+
+/// The affine numbers `a b c d e f`, of which `c` and `f` are the origin.
+const TRANSFORM: &str = "spatial:transform";
+
+impl GroupMeaning {
+    fn is_spatial(&self, dimension: &str) -> bool {
+        let names = self.0.get("spatial:dimensions").and_then(Value::as_array);
+        names.into_iter().flatten().any(|name| name.as_str() == Some(dimension))
+    }
+
+    /// The attributes that depend on the length of a dimension.
+    pub(super) fn geo_extent(&self, dimension: &str) -> Vec<&'static str> {
+        if !self.is_spatial(dimension) {
+            return Vec::new();
+        }
+        EXTENT.iter().copied().filter(|name| self.0.contains_key(*name)).collect()
+    }
+
+    /// The attributes that a joined group does not have.
+    pub(super) fn geo_joined(joining: &Joining<'_>) -> Result<Vec<&'static str>, ConventionError> {
+        for name in EQUAL {
+            joining.all_equal(name, |meaning| meaning.0.get(*name), Value::eq)?;
+        }
+        let along = match joining.axes {
+            JoinedAxes::New(_) => &[][..],
+            JoinedAxes::Along(names) => names,
+        };
+        let Some((_, first)) = joining.members.first() else { return Ok(Vec::new()) };
+        let is_moved = along.iter().any(|name| first.is_spatial(name));
+        let without_origin = |a: &Value, b: &Value| {
+            let all = |value: &Value| value.as_array().cloned().unwrap_or_default();
+            let origin = |at: &usize| is_moved && [2, 5].contains(at);
+            let pairs = all(a).into_iter().zip(all(b)).enumerate();
+            all(a).len() == all(b).len()
+                && pairs.into_iter().all(|(at, (a, b))| origin(&at) || same_numbers(&a, &b))
+        };
+        joining.all_equal(TRANSFORM, |meaning| meaning.0.get(TRANSFORM), without_origin)?;
+        Ok(along.iter().flat_map(|name| first.geo_extent(name)).collect())
+    }
+}

@@ -1,0 +1,85 @@
+//! The index of VCF-Zarr, which has a row for each chunk of variants.
+
+use std::sync::Arc;
+
+use zarr_array::store::{Prefix, Store};
+use zarr_array::{Array, ArrayError, Group};
+use zarr_cf::{Numbers, REGION_INDEX};
+use zarr_grid::Axis;
+use zarr_metadata::{ArrayBuilder, Codec};
+
+/// The columns: the chunk, its contig, the first and last position, the greatest end, the records.
+const COLUMNS: u64 = 6;
+
+/// Makes the array `region_index` of a group of VCF-Zarr as bio2zarr does: by the chunks of
+/// `variant_position`, a row for each contig in each chunk. Whether it was made: false if the arrays lack
+/// from which it follows.
+///
+/// It is called after chunks or variants have changed, when the old index is gone: at each moment there
+/// is no index or a right one.
+///
+/// # Errors
+/// Errors of reading these arrays, and of creating and writing the index.
+pub fn make_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool, ArrayError> {
+    let group = Group::open(store.clone(), prefix)?;
+    let mut arrays = Vec::new();
+    for name in ["variant_position", "variant_contig", "variant_length"] {
+        let array = match group.array(name) {
+            Ok(array) => array,
+            Err(ArrayError::NotFound { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let numbers = Numbers::of(array.data_type()).filter(Numbers::are_whole);
+        let Some(numbers) = numbers else { return Ok(false) };
+        arrays.push((array, numbers));
+    }
+    let [position, contig, length] = arrays.as_slice() else { return Ok(false) };
+    let [axis] = position.0.grid().axes() else { return Ok(false) };
+    // Inner chunks are the chunks of a shard for bio2zarr.
+    let inner = match position.0.metadata().codecs().first() {
+        Some(Codec::ShardingIndexed(shards)) => shards.chunk_shape.first(),
+        _ => None,
+    };
+    let inner = inner.and_then(|edge| Axis::regular(axis.extent(), *edge).ok());
+    let axis = inner.as_ref().unwrap_or(axis);
+    if [contig, length].iter().any(|(array, _)| array.shape() != position.0.shape()) {
+        return Ok(false);
+    }
+    let mut rows: Vec<[i128; 6]> = Vec::new();
+    for (number, chunk) in
+        (0..axis.occupied()).map(|chunk| (i128::from(chunk), axis.clipped(chunk)))
+    {
+        let Some(variants) = chunk else { continue };
+        let read = |(array, numbers): &(Array, Numbers)| {
+            let elements = array.read(variants.clone())?;
+            let values =
+                elements.chunks_exact(numbers.size()).map(|one| numbers.whole(one).unwrap_or(0));
+            Ok::<Vec<i128>, ArrayError>(values.collect())
+        };
+        let (starts, contigs, lengths) = (read(position)?, read(contig)?, read(length)?);
+        let mut before = None;
+        for ((start, contig), length) in starts.into_iter().zip(contigs).zip(lengths) {
+            let end = start.saturating_add(length).saturating_sub(1);
+            match rows.last_mut().filter(|_| before == Some(contig)) {
+                Some([_, _, _, last, greatest, records]) => {
+                    *last = start;
+                    *greatest = end.max(*greatest);
+                    *records = records.saturating_add(1);
+                }
+                None => rows.push([number, contig, start, start, end, 1]),
+            }
+            before = Some(contig);
+        }
+    }
+    let count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
+    let metadata = ArrayBuilder::new([count, COLUMNS], position.0.data_type().clone())
+        .chunk_shape([count.max(1), COLUMNS])
+        .dimension_names(["region_index_values", "region_index_fields"])
+        .build()
+        .map_err(|cause| ArrayError::Metadata { key: REGION_INDEX.to_owned(), cause })?;
+    let size = position.1.size();
+    let bytes = rows.iter().flatten().flat_map(|value| value.to_le_bytes().into_iter().take(size));
+    let index = group.create_array(REGION_INDEX, metadata)?;
+    index.write([0..count, 0..COLUMNS], &bytes.collect::<Vec<u8>>())?;
+    Ok(true)
+}
