@@ -8,9 +8,7 @@ use zarr_array::version_2;
 use zarr_array::{ArrayError, Hierarchy, parallel};
 use zarr_store::{DirEntry, Key, Links, Prefix, Store as _};
 
-use crate::finding::{
-    Finding, NODE_NAME, STRAY, VERSION_2, is_of_one_object, leads_nowhere, migrated, unexamined,
-};
+use crate::finding::{Finding, NODE_NAME, STRAY, VERSION_2, leads_nowhere, migrated, unexamined};
 use crate::hierarchy::{Parent, Walk, unfinished};
 use crate::rearranging;
 
@@ -75,7 +73,7 @@ impl Walk<'_> {
                         Err(error) => Err(error),
                     };
                     match looked {
-                        Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
+                        Err(ArrayError::Store(error)) if error.is_of_one_object() => {
                             self.found(unexamined(format_args!("{child}/"), error));
                         }
                         looked => looked?,

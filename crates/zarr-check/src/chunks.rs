@@ -19,8 +19,8 @@ use zarr_store::{Key, MAX_KEY_LEN, ReadRange, Store, StoreError};
 use crate::absent::{Sizes, Stored};
 use crate::content::{ExamineError, Examiner, ExaminerBuffers};
 use crate::finding::{
-    CLIPPED, Finding, HIDDEN, MEMBER, OUTSIDE, PAST, STRAY, TEXT, UNEXAMINED, is_of_one_object,
-    leads_nowhere, migrated, rule_of_chunk, shows_again, unexamined, unreadable,
+    CLIPPED, Finding, HIDDEN, MEMBER, OUTSIDE, PAST, STRAY, TEXT, UNEXAMINED, leads_nowhere,
+    migrated, rule_of_chunk, shows_again, unexamined, unreadable,
 };
 use crate::hierarchy::{Walk, unfinished};
 use crate::inner::InnerChunks;
@@ -85,7 +85,7 @@ impl Walk<'_> {
         for listed in store.list_sized(layout.prefix()) {
             let (key, size) = match listed {
                 Ok(listed) => listed,
-                Err(error) if is_of_one_object(&error) => {
+                Err(error) if error.is_of_one_object() => {
                     let key = node::metadata_key(layout.prefix());
                     of_keys.push(unexamined(key, format_args!("further chunks: {error}")));
                     break;
@@ -396,7 +396,7 @@ impl<'a> Decoder<'a> {
                 encoded.clear();
                 return Ok(vec![Finding::new(MEMBER, error.to_string()).with_key(key.as_str())]);
             }
-            Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
+            Err(ArrayError::Store(error)) if error.is_of_one_object() => {
                 encoded.clear();
                 return Ok(vec![unreadable(key, &error)]);
             }

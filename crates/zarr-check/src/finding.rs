@@ -5,7 +5,7 @@ use zarr_codec::ChunkErrorKind;
 use zarr_grid::{GridError, GridErrorKind};
 use zarr_metadata::MetadataError;
 pub use zarr_metadata::{Finding, Rule, Severity};
-use zarr_store::{Key, Linking, Operation, Store, StoreError};
+use zarr_store::{Key, Linking, Store, StoreError};
 
 macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $text:literal;)*) => {
@@ -190,22 +190,4 @@ pub(crate) fn rule_of_chunk(error: &ChunkErrorKind) -> Rule {
         ChunkErrorKind::OutOfMemory { .. } | ChunkErrorKind::DecodedLimit { .. } => UNEXAMINED,
         _ => DECODE,
     }
-}
-
-/// Whether an error concerns only one object or folder: permissions, links out of the store,
-/// damaged files. An error of a server concerns all its objects, and requesting each of them
-/// would take as many time-outs.
-pub(crate) fn is_of_one_object(error: &StoreError) -> bool {
-    matches!(
-        error,
-        StoreError::Io { .. }
-            | StoreError::Range { .. }
-            | StoreError::TooLarge { .. }
-            | StoreError::OutsideRoot { .. }
-            | StoreError::DanglingLink { .. }
-            | StoreError::Reserved { .. }
-            | StoreError::Unsteady { .. }
-            | StoreError::Container { operation: Operation::Get, .. }
-            | StoreError::Damaged { .. }
-    )
 }

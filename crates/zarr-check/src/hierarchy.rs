@@ -15,7 +15,7 @@ use zarr_store::{Key, Prefix, StoreExt as _, path_below};
 
 use crate::finding::{
     CONSOLIDATED, FILL, Finding, NO_CHECKSUM, Severity, UNFINISHED, UNKNOWN_CODEC, UNSUPPORTED,
-    foreign, is_of_one_object, rule_of_document, rule_of_grid, unexamined, unreadable,
+    foreign, rule_of_document, rule_of_grid, unexamined, unreadable,
 };
 use crate::options::CheckOptions;
 use crate::summary::{CheckWatch, Summary};
@@ -101,7 +101,7 @@ impl<'a> Walk<'a> {
         while let Some(prefix) = waiting.pop() {
             match self.node(&prefix, &mut waiting) {
                 // The error concerns only this node.
-                Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
+                Err(ArrayError::Store(error)) if error.is_of_one_object() => {
                     self.found(unreadable(node::metadata_key(&prefix), &error));
                 }
                 looked => looked?,
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
         match names_without_key(&**self.store, root) {
             Ok(names) => names.into_iter().for_each(|name| self.found(foreign(name))),
             // Folders that may not be read have been reported.
-            Err(error) if is_of_one_object(&error) => {}
+            Err(error) if error.is_of_one_object() => {}
             Err(error) => return Err(error.into()),
         }
         self.found_bare();

@@ -8,7 +8,7 @@ use zarr_metadata::Codec;
 use zarr_store::Key;
 
 use crate::absent::NAMED;
-use crate::finding::{Finding, MISSING, is_of_one_object, rule_of_chunk, unexamined};
+use crate::finding::{Finding, MISSING, rule_of_chunk, unexamined};
 use crate::options::CheckOptions;
 
 /// Shards whose indices are read before more are listed.
@@ -120,7 +120,7 @@ impl Found {
                 self.unread.push(finding.with_key(key.as_str()));
                 return Ok(());
             }
-            Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
+            Err(ArrayError::Store(error)) if error.is_of_one_object() => {
                 self.unread.push(unexamined(key, error));
                 return Ok(());
             }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use zarr_array::ArrayError;
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER};
-use zarr_store::{Leftover, LeftoverKind, LocalStore, Prefix};
+use zarr_store::{Leftover, LeftoverKind, LocalStore, Prefix, StoreError};
 
-use crate::finding::{Finding, LOCK, TEMPORARY, is_of_one_object, unexamined};
+use crate::finding::{Finding, LOCK, TEMPORARY, unexamined};
 
 /// Reports the files that killed writers left in a local store. Files that a living process has
 /// locked are not reported.
@@ -15,10 +15,11 @@ use crate::finding::{Finding, LOCK, TEMPORARY, is_of_one_object, unexamined};
 /// An error of the store.
 pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<(), ArrayError> {
     let mut found: Vec<Leftover> = Vec::new();
-    let listed = store.leftovers(&Prefix::root()).try_for_each(|leftover| {
-        found.extend(Some(leftover?).filter(|leftover| !leftover.in_use));
-        Ok(())
-    });
+    let listed: Result<(), StoreError> =
+        store.leftovers(&Prefix::root()).try_for_each(|leftover| {
+            found.extend(Some(leftover?).filter(|leftover| !leftover.in_use));
+            Ok(())
+        });
     found.sort_by(|a, b| a.path.cmp(&b.path));
     for leftover in found {
         let path = leftover.path.strip_prefix(store.root()).unwrap_or(&leftover.path);
@@ -34,7 +35,7 @@ pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<
         report(Finding::new(rule, message).with_key(path.display().to_string()));
     }
     match listed {
-        Err(error) if is_of_one_object(&error) => {
+        Err(error) if error.is_of_one_object() => {
             report(unexamined("/", format_args!("files that are not objects: {error}")));
             Ok(())
         }

@@ -233,3 +233,35 @@ fn changed_bytes_of_an_entry_are_an_error() {
         assert!(line.contains("[chunk-checksum]"), "{line}");
     }
 }
+
+/// A damaged entry of an archive is one chunk that cannot be compared.
+#[test]
+fn entries_that_cannot_be_read_do_not_stop_a_comparison() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let at = folder.path();
+    succeed(
+        at,
+        &["create", "a", "--shape", "4", "--chunks", "2", "--dtype", "uint8", "--codecs", "bytes"],
+    );
+    run_with(at, &["write", "a", "--format", "raw", "--from", "-"], &[201, 202, 203, 204]);
+    succeed(at, &["copy", "a", "a.zip"]);
+    run_with(at, &["write", "a", "-r", "3", "--format", "raw", "--from", "-"], &[7]);
+    let whole = fs::read(at.join("a.zip")).expect("reads");
+    let place = whole.windows(2).position(|bytes| bytes == [201, 202]).expect("is there");
+    let header = whole[..place].windows(4).rposition(|bytes| bytes == b"PK\x03\x04");
+    let header = header.expect("a local header");
+    let directory = whole.windows(3).rposition(|bytes| bytes == b"c/0").expect("in the directory");
+    // The magic number of the entry, its bytes, and its method in the directory.
+    for (at_byte, reason) in
+        [(header, "not where"), (place, "checksum differs"), (directory - 36, "c/0")]
+    {
+        let mut changed = whole.clone();
+        changed[at_byte] ^= 1;
+        fs::write(at.join("a.zip"), changed).expect("writes");
+        let compared = run(at, &["diff", "a", "a.zip"]);
+        let stdout = String::from_utf8_lossy(&compared.stdout).into_owned();
+        assert_eq!(compared.status.code(), Some(2), "{stdout}");
+        assert!(stdout.contains(reason), "{at_byte}: {stdout}");
+        assert!(stdout.contains("values: 1 of 2 elements differ"), "{at_byte}: {stdout}");
+    }
+}

@@ -250,6 +250,35 @@ pub struct ModifiedObject {
 }
 
 impl StoreError {
+    /// Whether the error concerns only one object or folder, so that others may be read: permissions,
+    /// links out of the store, damaged files and entries of archives. An error of a server concerns
+    /// all its objects, and requests of each of them would take as many time-outs.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_store::StoreError;
+    ///
+    /// let truncated = StoreError::Range { key: "c/0".to_owned(), range: 0..4, size: 1 };
+    /// assert!(truncated.is_of_one_object());
+    /// ```
+    #[must_use]
+    pub fn is_of_one_object(&self) -> bool {
+        matches!(
+            self,
+            Self::Io { .. }
+                | Self::Range { .. }
+                | Self::Suffix { .. }
+                | Self::TooLarge { .. }
+                | Self::OutsideRoot { .. }
+                | Self::DanglingLink { .. }
+                | Self::Reserved { .. }
+                | Self::Unsteady { .. }
+                | Self::Container { operation: Operation::Get, .. }
+                | Self::Damaged { .. }
+                | Self::Modified(_)
+        )
+    }
+
     /// Whether a listing failed because the store cannot list at all, or not for this client. The
     /// store may be readable all the same. False for a temporary failure, such as a lost or a
     /// throttled request: an operation must not treat the object as missing then.
