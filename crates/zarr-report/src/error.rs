@@ -67,6 +67,15 @@ pub enum ReportError {
         /// The programs that read the array.
         readers: String,
     },
+    /// The region is not one of the array.
+    #[error("{0}")]
+    Region(String),
+    /// Labels do not tell which elements are compared.
+    #[error("{0}")]
+    Labels(String),
+    /// Elements that are kept until they are compared do not fit into a temporary file.
+    #[error("cannot keep elements in a temporary file: {0}")]
+    Temporary(io::Error),
     /// Statistics of parts do not make up the whole.
     #[error("{0}")]
     Parts(String),

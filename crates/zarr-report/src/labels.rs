@@ -286,7 +286,7 @@ impl Labels {
     }
 
     /// The labels of a range as an entry of a region.
-    fn entry(&self, range: &Range<u64>) -> Option<String> {
+    pub(crate) fn entry(&self, range: &Range<u64>) -> Option<String> {
         if let LabelKind::Text = self.kind {
             return self.entry_of_texts(range);
         }

@@ -40,18 +40,23 @@ pub(crate) struct Stats {
 /// Compare two arrays, or two groups with everything below them: metadata, then every element.
 ///
 /// Elements are compared by their bits: a NaN equals a NaN with the same bits, and 0.0 differs from
-/// -0.0. Different chunks or codecs are reported, but do not count as a difference. The exit status
-/// is 1 if metadata or elements differ, and 2 if something could not be compared.
+/// -0.0. Different chunks or codecs are reported, but do not count as a difference. Where lengths
+/// differ, elements with the same labels are compared, if the axes have coordinate arrays. The exit
+/// status is 1 if metadata or elements differ, and 2 if something could not be compared.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   zarr-kit copy weather.zarr copy.zarr --codecs '[{\"name\": \"bytes\"}]'
-  zarr-kit diff weather.zarr copy.zarr")]
+  zarr-kit diff weather.zarr copy.zarr
+  zarr-kit diff weather.zarr copy.zarr --region time=2012-03")]
 pub(crate) struct Diff {
     /// An array or group: a folder or a URL.
     pub(crate) one: String,
     /// The array or group to compare it with.
     pub(crate) other: String,
+    #[arg(long, short, help = REGION, value_name = "R", conflicts_with = "metadata_only")]
+    #[arg(allow_hyphen_values = true, value_parser = value)]
+    pub(crate) region: Option<String>,
     /// Compare no elements.
     #[arg(long)]
     pub(crate) metadata_only: bool,

@@ -157,6 +157,26 @@ fn by_name<'t>(
     Ok(chosen)
 }
 
+/// The names of axes in a region.
+pub(crate) fn names(text: &str) -> impl Iterator<Item = String> {
+    entries(text).into_iter().filter_map(|entry| Some(entry.split_once('=')?.0.trim().to_owned()))
+}
+
+/// The entries of a region that name an axis of the array.
+pub(crate) fn entries_of(text: &str, metadata: &ArrayMetadata) -> Result<String, String> {
+    let axes = metadata.dimension_names().unwrap_or_default();
+    let mut kept = Vec::new();
+    for entry in entries(text) {
+        let (name, _) = entry.split_once('=').ok_or_else(|| {
+            format!("{:?} has no name; of the arrays in a group, axes are named", entry.trim())
+        })?;
+        if axes.iter().flatten().any(|axis| axis == name.trim()) {
+            kept.push(entry);
+        }
+    }
+    Ok(kept.join(","))
+}
+
 /// The entries of a region: the parts between commas that are not within brackets or quotes.
 fn entries(text: &str) -> Vec<&str> {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);

@@ -162,7 +162,9 @@ impl NodeStore {
         match cause {
             ReportError::Array(cause) => self.failed(cause),
             ReportError::Element(cause) => cause.into(),
-            ReportError::Parts(message) => CliError::Usage { message },
+            ReportError::Parts(message) | ReportError::Region(message) => {
+                CliError::Usage { message }
+            }
             ReportError::Png(cause) => CliError::Output(cause),
             ReportError::Times { reason } => CliError::argument("--decode", &self.shown, reason),
             ReportError::Plane { axes, example } => CliError::Plane { axes, example },

@@ -192,3 +192,38 @@ fn what_cannot_be_read_is_not_compared() {
         ]
     ));
 }
+
+/// By labels and by index, of arrays and of groups of which not all arrays have the axis.
+#[test]
+fn a_region_limits_what_is_compared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let source = root().join("fixtures/seattle-weather.zarr");
+    std::os::unix::fs::symlink(source.canonicalize().expect("a path"), at.join("w"))
+        .expect("links");
+    succeed(at, &["copy", "w", "changed"]);
+    fs::write(at.join("some.json"), "[[1, 2, 3, -400.5], [7, 7, 7, 7]]").expect("writes");
+    succeed(at, &["write", "changed/daily", "--region", "700:702", "--from", "some.json"]);
+    succeed(at, &["copy", "w", "short"]);
+    succeed(at, &["delete", "short/time", "--yes"]);
+    succeed(at, &["copy", "w/time", "short/time", "--chunks", "31"]);
+    for array in ["short/time", "short/daily"] {
+        succeed(at, &["rearrange", array, "--remove", "0:31"]);
+    }
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &["diff", "w", "changed"],
+            &["diff", "w", "changed", "--region", "time=2013-12-02"],
+            &["diff", "w", "changed", "--region", "time=2013-12-02", "--json"],
+            &["diff", "w", "changed", "--region", "time=2012"],
+            &["diff", "w/daily", "changed/daily", "-r", "701,2:"],
+            &["diff", "w/daily", "changed/daily", "-r", "701,9:"],
+            &["diff", "w", "changed", "--region", "height=0"],
+            &["diff", "w", "changed", "--region", "0:5"],
+            &["diff", "w/daily", "short/daily"],
+            &["diff", "short/daily", "changed/daily", "--json"],
+            &["diff", "short", "changed", "--region", "time=2013-12"],
+        ]
+    ));
+}

@@ -1,8 +1,14 @@
 //! Differences between two nodes: content, elements, and how they are stored.
 
+mod aligned;
 mod documents;
+#[cfg(test)]
+mod in_common;
 mod node;
+mod passes;
+mod picked;
 mod regions;
+mod spool;
 mod sums;
 mod tasks;
 mod values;
@@ -13,14 +19,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 
 use serde_json::{Value, json};
-use zarr_array::{ArrayError, Group, open_node};
-use zarr_metadata::NodeMetadata;
+use zarr_array::{Array, ArrayError, AxisSelection, Group, open_node};
+use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
+use self::aligned::{Axes, align};
 pub use self::documents::Change;
 use self::documents::{arrays, groups, short};
-pub use self::node::{DiffError, DiffNode};
+pub use self::node::{Coordinates, DiffError, DiffNode, Regions};
+use self::picked::Picked;
 use self::values::compare;
 pub use self::values::{Pair, Values};
+use crate::labels::ArrayLabels;
 use crate::{ReportError, words};
 
 /// One difference between the two nodes, or between two nodes of one path below them.
@@ -61,17 +70,31 @@ impl Difference<'_> {
                 "content": change.is_content,
             }),
             DifferenceKind::Values(values) => {
-                let pair = |pair: &Pair| json!({"index": pair.index, "one": pair.one, "other": pair.other});
+                let pair = |pair: &Pair| {
+                    let mut shown =
+                        json!({"index": pair.index, "one": pair.one, "other": pair.other});
+                    if let Some(index) = &pair.other_index {
+                        shown["other_index"] = json!(index);
+                    }
+                    if let Some(labels) = &pair.labels {
+                        shown["labels"] = json!(labels);
+                    }
+                    shown
+                };
                 let largest = values.largest.as_ref().map(|(difference, at)| {
                     let difference = values.exact.map_or((*difference).into(), Value::from);
                     json!({"difference": difference, "at": pair(at)})
                 });
-                json!({
+                let mut document = json!({
                     "path": path, "what": "values", "content": true,
                     "elements": values.elements, "different": values.different,
                     "first": values.first.as_ref().map(pair), "largest": largest,
                     "regions": values.regions.iter().map(|region| shown(region)).collect::<Vec<_>>(),
-                })
+                });
+                if !values.labels.is_empty() {
+                    document["labels"] = json!(values.labels);
+                }
+                document
             }
         }
     }
@@ -101,7 +124,14 @@ fn shown(region: &[Range<u64>]) -> String {
 }
 
 fn values_in_words(values: &Values) -> String {
-    let pair_in_words = |pair: &Pair| format!("{:?}: {} | {}", pair.index, pair.one, pair.other);
+    let labelled = |labels: Option<&String>| labels.map_or_else(String::new, |l| format!(" ({l})"));
+    let pair_in_words = |pair: &Pair| {
+        let index = match &pair.other_index {
+            Some(other) => format!("{:?} | {other:?}", pair.index),
+            None => format!("{:?}", pair.index),
+        };
+        format!("{index}{}: {} | {}", labelled(pair.labels.as_ref()), pair.one, pair.other)
+    };
     let mut line = format!(
         "values: {} of {} differ",
         words::count(values.different),
@@ -112,7 +142,9 @@ fn values_in_words(values: &Values) -> String {
     }
     // Of one different element, the first says all.
     if values.different > 1 && values.regions.iter().any(|region| !region.is_empty()) {
-        let regions: Vec<String> = values.regions.iter().map(|region| shown(region)).collect();
+        let regions = values.regions.iter().enumerate();
+        let regions = regions.map(|(at, region)| shown(region) + &labelled(values.labels.get(at)));
+        let regions: Vec<String> = regions.collect();
         line.push_str(&format!(", all in {}", regions.join(" and ")));
     }
     if let Some((difference, at)) = values.largest.as_ref().filter(|_| values.different > 1) {
@@ -199,6 +231,9 @@ pub enum DiffEvent<'a> {
 /// elements. A node or chunk that cannot be read is reported; the others are still compared. The
 /// comparison ends early when `event` breaks.
 ///
+/// Where axes of two arrays have unequal lengths and the labels of their coordinate arrays tell which
+/// indices are the same, these are compared, and a difference names the labels that only one has.
+///
 /// # Errors
 /// [`DiffError`] if one of the two nodes, or a list of nodes, cannot be read.
 ///
@@ -235,8 +270,14 @@ pub fn diff(
 ) -> Result<DiffSummary, DiffError> {
     let (mut ours, mut theirs) = (nodes(one)?, nodes(other)?);
     let paths: BTreeSet<String> = ours.keys().chain(theirs.keys()).cloned().collect();
-    let mut comparison =
-        Comparison { one, other, metadata_only, event, summary: DiffSummary::default() };
+    let mut comparison = Comparison {
+        one,
+        other,
+        metadata_only,
+        event,
+        summary: DiffSummary::default(),
+        named: BTreeSet::new(),
+    };
     for path in paths {
         let flow = match (ours.remove(&path), theirs.remove(&path)) {
             (Some(Ok(a)), Some(Ok(b))) => comparison.nodes(&path, &a, &b)?,
@@ -286,6 +327,8 @@ struct Comparison<'a> {
     metadata_only: bool,
     event: &'a mut dyn FnMut(DiffEvent<'_>) -> ControlFlow<()>,
     summary: DiffSummary,
+    /// Labels that only one of two groups has: the group, and what is said of them.
+    named: BTreeSet<(String, String)>,
 }
 
 impl Comparison<'_> {
@@ -338,20 +381,13 @@ impl Comparison<'_> {
         };
         self.summary.arrays += 1;
         let flow = self.changes(path, arrays(a, b));
-        let is_alike = a.shape() == b.shape() && a.data_type() == b.data_type();
-        if flow.is_break() || self.metadata_only || !is_alike {
+        if flow.is_break() || self.metadata_only || a.data_type() != b.data_type() {
             return Ok(flow);
         }
-        let (one, other) = (self.one, self.other);
-        let opened = one.array(path, a).and_then(|ours| Ok((ours, other.array(path, b)?)));
-        let event = &mut self.event;
-        let compared = opened.and_then(|(ours, theirs)| {
-            compare((one, &ours), (other, &theirs), &mut |bytes| {
-                event(DiffEvent::Progress { path, bytes })
-            })
-        });
+        let compared = self.elements(path, a, b);
         match compared {
-            Ok(ControlFlow::Continue((values, unread))) => {
+            Ok(ControlFlow::Continue(None)) => Ok(ControlFlow::Continue(())),
+            Ok(ControlFlow::Continue(Some((values, unread)))) => {
                 self.summary.elements = self.summary.elements.saturating_add(values.elements);
                 self.summary.not_compared += u64::from(!unread.is_empty());
                 for error in unread {
@@ -366,13 +402,67 @@ impl Comparison<'_> {
                 Ok(self.found(path, DifferenceKind::Values(values)))
             }
             Ok(ControlFlow::Break(())) => Ok(ControlFlow::Break(())),
+            // Of a region in a single array, the caller is told.
             Err(error)
-                if matches!(error.cause, ReportError::Array(_) | ReportError::TooMany { .. }) =>
+                if matches!(
+                    error.cause,
+                    ReportError::Array(_) | ReportError::TooMany { .. } | ReportError::Labels(_)
+                ) || matches!(error.cause, ReportError::Region(_)) && !path.is_empty() =>
             {
                 Ok(self.not_compared(path, error))
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Compares the elements of two arrays of one type; `None` if nothing tells which are the same.
+    fn elements(
+        &mut self,
+        path: &str,
+        a: &ArrayMetadata,
+        b: &ArrayMetadata,
+    ) -> Result<ControlFlow<(), Option<(Values, Vec<DiffError>)>>, DiffError> {
+        let (one, other) = (self.one, self.other);
+        let (ours, theirs) = (one.array(path, a)?, other.array(path, b)?);
+        let regions = (one.region(path, a)?, other.region(path, b)?);
+        let (one, other) = if a.shape() == b.shape() && regions == (None, None) {
+            (Picked::new(one, &ours, None)?, Picked::new(other, &theirs, None)?)
+        } else {
+            let whole = |array: &Array| {
+                let axes = array.shape().iter().map(|length| AxisSelection::from(0..*length));
+                axes.collect::<Vec<_>>()
+            };
+            let (mine, their) = (
+                regions.0.unwrap_or_else(|| whole(&ours)),
+                regions.1.unwrap_or_else(|| whole(&theirs)),
+            );
+            let mut mine = Axes { node: one, path, array: &ours, selected: mine };
+            let mut their = Axes { node: other, path, array: &theirs, selected: their };
+            let Some(changes) = align(&mut mine, &mut their)? else {
+                return Ok(ControlFlow::Continue(None));
+            };
+            // Once for all arrays of a group.
+            let group = path.rsplit_once('/').map_or("", |(group, _)| group).to_owned();
+            let said = |change: &Change| format!("{} {} {}", change.what, change.one, change.other);
+            let mut changes = changes;
+            changes.retain(|change| self.named.insert((group.clone(), said(change))));
+            if self.changes(path, changes).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            let (mine, their) = (mine.selected, their.selected);
+            (Picked::new(one, &ours, Some(mine))?, Picked::new(other, &theirs, Some(their))?)
+        };
+        let event = &mut self.event;
+        let compared =
+            compare(&one, &other, &mut |bytes| event(DiffEvent::Progress { path, bytes }));
+        Ok(compared?.map_continue(|(mut values, unread)| {
+            if values.first.is_some() {
+                let coordinate = |name: &str| self.one.coordinate(path, name);
+                let labels = ArrayLabels::of(a, &self.one.own_name(path), coordinate);
+                values.label(&labels);
+            }
+            Some((values, unread))
+        }))
     }
 }
 

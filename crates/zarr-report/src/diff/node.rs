@@ -1,18 +1,37 @@
 //! A node that is compared, and its errors.
 
+use std::fmt;
+
 use zarr_array::store::{KeyError, Prefix};
-use zarr_array::{Array, ArrayError, Hierarchy};
+use zarr_array::{Array, ArrayError, AxisSelection, Hierarchy, Selection};
 use zarr_codec::Options;
 use zarr_metadata::ArrayMetadata;
 
 use crate::ReportError;
 
+/// Opens the array with a name in the group around the compared node.
+pub type Coordinates<'a> = &'a dyn Fn(&str) -> Option<Array>;
+
+/// What is compared of the array at a path below the node: the whole, if it is `None`. The error is a
+/// text that says what is wrong.
+pub type Regions<'a> = &'a dyn Fn(&str, &ArrayMetadata) -> Result<Option<Selection>, String>;
+
 /// One of the two nodes that are compared.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct DiffNode<'a> {
     pub(super) store: Hierarchy,
     pub(super) prefix: Prefix,
     pub(super) name: &'a str,
+    coordinates: Option<Coordinates<'a>>,
+    regions: Option<Regions<'a>>,
+}
+
+impl fmt::Debug for DiffNode<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut node = f.debug_struct("DiffNode");
+        node.field("store", &self.store).field("prefix", &self.prefix).field("name", &self.name);
+        node.finish_non_exhaustive()
+    }
 }
 
 impl<'a> DiffNode<'a> {
@@ -20,11 +39,81 @@ impl<'a> DiffNode<'a> {
     #[must_use]
     pub fn new(store: impl Into<Hierarchy>, prefix: Prefix, name: &'a str) -> Self {
         let store = store.into();
-        Self { store, prefix, name }
+        Self { store, prefix, name, coordinates: None, regions: None }
+    }
+
+    /// With the coordinate arrays of the node, if it is an array at the root of its store, around which
+    /// nothing is known.
+    #[must_use]
+    pub fn coordinates(mut self, coordinates: Coordinates<'a>) -> Self {
+        self.coordinates = Some(coordinates);
+        self
+    }
+
+    /// Limits what is compared of each array.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::{ops::ControlFlow, sync::Arc};
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix, Store};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// use zarr_report::diff::{DiffNode, diff};
+    ///
+    /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    /// let metadata = ArrayBuilder::new([3], DataType::Uint8).build()?;
+    /// let (a, b) = (Prefix::new("a")?, Prefix::new("b")?);
+    /// Array::create(store.clone(), &a, metadata.clone())?;
+    /// Array::create(store.clone(), &b, metadata)?.write(1..2, &[7])?;
+    /// let last = |_: &str, _: &_| Ok(Some((2..3).into()));
+    /// let (one, other) = (DiffNode::new(&store, a, "a"), DiffNode::new(&store, b, "b"));
+    /// let (one, other) = (one.regions(&last), other.regions(&last));
+    /// let summary = diff(&one, &other, false, &mut |_| ControlFlow::Continue(()))?;
+    /// assert_eq!((summary.elements, summary.different), (1, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn regions(mut self, regions: Regions<'a>) -> Self {
+        self.regions = Some(regions);
+        self
+    }
+
+    /// What is compared of an array: ranges, steps or lists.
+    pub(super) fn region(
+        &self,
+        path: &str,
+        metadata: &ArrayMetadata,
+    ) -> Result<Option<Vec<AxisSelection>>, DiffError> {
+        let Some(regions) = self.regions else { return Ok(None) };
+        let region = regions(path, metadata);
+        let Some(region) = region.map_err(|cause| self.failed(ReportError::Region(cause)))? else {
+            return Ok(None);
+        };
+        // One index keeps its axis.
+        let axes = region.axes().iter().map(|axis| match axis {
+            AxisSelection::Index(index) => AxisSelection::from(*index..index.saturating_add(1)),
+            AxisSelection::Mask(_) => AxisSelection::Indices(axis.indices().collect()),
+            other => other.clone(),
+        });
+        Ok(Some(axes.collect()))
+    }
+
+    /// The name of the node at a path; empty if it is not known.
+    pub(super) fn own_name(&self, path: &str) -> String {
+        let prefix = self.below(path).map(|prefix| prefix.to_string()).unwrap_or_default();
+        prefix.rsplit('/').next().unwrap_or_default().to_owned()
+    }
+
+    /// The coordinate array with this name of the array at a path.
+    pub(super) fn coordinate(&self, path: &str, name: &str) -> Option<Array> {
+        match self.below(path).ok()?.parent() {
+            Some(group) => Array::open(&self.store, &group.join(name).ok()?).ok(),
+            None => self.coordinates?(name),
+        }
     }
 
     pub(super) fn failed(&self, cause: impl Into<ReportError>) -> DiffError {
-        DiffError { name: self.name.to_owned(), cause: cause.into() }
+        DiffError::new(self.name, cause.into())
     }
 
     /// The place of the node at this path below.
@@ -53,4 +142,11 @@ pub struct DiffError {
     pub name: String,
     /// The reason.
     pub cause: ReportError,
+}
+
+impl DiffError {
+    /// An error of the node of this name.
+    pub fn new(name: &str, cause: ReportError) -> Self {
+        Self { name: name.to_owned(), cause }
+    }
 }

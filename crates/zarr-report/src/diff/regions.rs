@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::tasks::count;
+use super::tasks::{around, count};
 
 /// The most regions; with more, the two that grow least together become one.
 const MOST: usize = 8;
@@ -73,12 +73,6 @@ impl Regions {
             }
         }
     }
-}
-
-/// The smallest box around two.
-fn around(one: &[Range<u64>], other: &[Range<u64>]) -> Vec<Range<u64>> {
-    let axes = one.iter().zip(other);
-    axes.map(|(a, b)| a.start.min(b.start)..a.end.max(b.end)).collect()
 }
 
 /// The elements of the box around two boxes that are in neither, if they do not overlap.

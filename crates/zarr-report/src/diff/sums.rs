@@ -150,7 +150,7 @@ fn ravel(index: &[u64], shape: &[u64]) -> u64 {
 }
 
 /// Carries an index past the end of a box's axis to the axis before; false past the end of the box.
-fn carry(index: &mut [u64], region: &[Range<u64>]) -> bool {
+pub(super) fn carry(index: &mut [u64], region: &[Range<u64>]) -> bool {
     let mut is_past = true;
     let last = index.len();
     for (axis, (at, range)) in index.iter_mut().zip(region).enumerate().rev() {

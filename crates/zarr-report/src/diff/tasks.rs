@@ -2,24 +2,41 @@
 
 use std::ops::Range;
 
-use zarr_array::store::StoreError;
-use zarr_array::{Array, ArrayError, ByteStrings};
+use zarr_array::{ArrayError, ByteStrings};
 use zarr_grid::{Grid, GridError};
 
-use super::node::{DiffError, DiffNode};
+use super::sums::carry;
 
 /// The elements of a piece of an array.
+#[derive(Clone)]
 pub(super) enum Piece {
     Fixed(Vec<u8>, usize),
     Variable(ByteStrings),
 }
 
 impl Piece {
-    pub(super) fn read(array: &Array, region: &[Range<u64>]) -> Result<Self, ArrayError> {
-        Ok(match array.data_type().is_variable_length() {
-            true => Self::Variable(array.read_as::<Vec<u8>>(region)?),
-            false => Self::Fixed(array.read(region)?, array.element_size().max(1)),
-        })
+    /// The elements of a part of the box that this piece is of.
+    pub(super) fn part(&self, of: &[Range<u64>], part: &[Range<u64>]) -> Self {
+        if of == part {
+            return self.clone();
+        }
+        match self {
+            Self::Fixed(bytes, size) => {
+                let mut found = Vec::new();
+                lines(of, part, |line| {
+                    let line = line.start.saturating_mul(*size)..line.end.saturating_mul(*size);
+                    found.extend_from_slice(bytes.get(line).unwrap_or_default());
+                });
+                Self::Fixed(found, *size)
+            }
+            Self::Variable(elements) => {
+                let mut found = ByteStrings::new();
+                lines(of, part, |line| {
+                    line.filter_map(|at| elements.get(at)).for_each(|element| found.push(element));
+                });
+                Self::Variable(found)
+            }
+        }
     }
 
     pub(super) fn elements(&self) -> Box<dyn Iterator<Item = &[u8]> + '_> {
@@ -38,6 +55,25 @@ impl Piece {
     }
 }
 
+/// The positions in a box of the elements of a part of it, line by line.
+fn lines(of: &[Range<u64>], part: &[Range<u64>], mut line: impl FnMut(Range<usize>)) {
+    let mut index: Vec<u64> = part.iter().map(|axis| axis.start).collect();
+    let length = part.last().map_or(1, |axis| axis.end.saturating_sub(axis.start));
+    loop {
+        let axes = of.iter().zip(&index);
+        let start = axes.fold(0, |sum: u64, (axis, at)| {
+            let length = axis.end.saturating_sub(axis.start);
+            sum.saturating_mul(length).saturating_add(at.saturating_sub(axis.start))
+        });
+        let position = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        line(position(start)..position(start.saturating_add(length)));
+        index.last_mut().zip(part.last()).into_iter().for_each(|(at, axis)| *at = axis.end);
+        if !carry(&mut index, part) {
+            return;
+        }
+    }
+}
+
 /// Whether an error concerns one chunk, so that others can still be read.
 pub(super) fn is_of_one_chunk(error: &ArrayError) -> bool {
     match error {
@@ -45,28 +81,28 @@ pub(super) fn is_of_one_chunk(error: &ArrayError) -> bool {
         | ArrayError::Changing { .. }
         | ArrayError::Member { .. }
         | ArrayError::MemberChanged { .. } => true,
-        ArrayError::Store(error) => matches!(
-            error,
-            StoreError::Io { .. }
-                | StoreError::Range { .. }
-                | StoreError::TooLarge { .. }
-                | StoreError::OutsideRoot { .. }
-                | StoreError::DanglingLink { .. }
-                | StoreError::Unsteady { .. }
-                | StoreError::Damaged { .. }
-        ),
+        ArrayError::Store(error) => error.is_of_one_object(),
         _ => false,
     }
-}
-
-pub(super) fn grid_error(node: &DiffNode<'_>, array: &Array, cause: GridError) -> DiffError {
-    node.failed(ArrayError::Grid { key: zarr_array::node::metadata_key(array.prefix()), cause })
 }
 
 /// The elements of a box.
 pub(super) fn count(region: &[Range<u64>]) -> u64 {
     let lengths = region.iter().map(|axis| axis.end.saturating_sub(axis.start));
     lengths.fold(1, u64::saturating_mul)
+}
+
+/// The elements that two boxes share.
+pub(super) fn common(one: &[Range<u64>], other: &[Range<u64>]) -> Option<Vec<Range<u64>>> {
+    let axes = one.iter().zip(other).map(|(a, b)| a.start.max(b.start)..a.end.min(b.end));
+    let axes: Vec<Range<u64>> = axes.collect();
+    axes.iter().all(|axis| axis.start < axis.end).then_some(axes)
+}
+
+/// The smallest box around two.
+pub(super) fn around(one: &[Range<u64>], other: &[Range<u64>]) -> Vec<Range<u64>> {
+    let axes = one.iter().zip(other);
+    axes.map(|(a, b)| a.start.min(b.start)..a.end.max(b.end)).collect()
 }
 
 /// Whether two boxes share an element.

@@ -4,18 +4,18 @@ use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
 
-use zarr_array::{Array, Selection, StoredTasks};
+use zarr_array::{Selection, StoredTasks};
 use zarr_cf::Numbers;
-use zarr_grid::Grid;
 use zarr_metadata::DataType;
 
-use super::node::{DiffError, DiffNode};
+use super::node::DiffError;
+use super::picked::Picked;
 use super::regions::Regions;
-use super::sums::Tiles;
-use super::tasks::{Piece, count, cut, grid_error, is_of_one_chunk, overlap, visits};
+use super::tasks::{Piece, count, is_of_one_chunk, overlap};
+use crate::ReportError;
 use crate::format::{element, quoted};
+use crate::labels::ArrayLabels;
 use crate::pieces::{elements, stored_tasks};
-use crate::{PIECE, ReportError};
 
 /// The differences between the elements of two arrays.
 #[derive(Clone, Debug, Default)]
@@ -32,42 +32,54 @@ pub struct Values {
     pub largest: Option<(f64, Pair)>,
     /// The largest difference of integers of 64 bits or times.
     pub(super) exact: Option<u64>,
-    /// Boxes that hold all differences, at most eight.
+    /// Boxes of the first array that hold all differences, at most eight.
     pub regions: Vec<Vec<Range<u64>>>,
+    /// The labels of the regions, in the form of `--region`; none if the array has no labels.
+    pub labels: Vec<String>,
+}
+
+impl Values {
+    /// Adds the labels of what differs, of the first array.
+    pub(super) fn label(&mut self, labels: &ArrayLabels) {
+        let pairs = self.first.iter_mut().chain(self.largest.iter_mut().map(|(_, at)| at));
+        for pair in pairs {
+            let region: Vec<Range<u64>> =
+                pair.index.iter().map(|at| *at..at.saturating_add(1)).collect();
+            pair.labels = labels.region(&region);
+        }
+        let of_regions = self.regions.iter().map(|region| labels.region(region));
+        self.labels = of_regions.collect::<Option<_>>().unwrap_or_default();
+    }
 }
 
 /// Two elements at one index, as text.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Pair {
-    /// The index in the arrays.
+    /// The index in the first array.
     pub index: Vec<u64>,
+    /// The index in the second array, if it is another.
+    pub other_index: Option<Vec<u64>>,
+    /// The labels of the index, in the form of `--region`, if it has some.
+    pub labels: Option<String>,
     /// The element of the first array.
     pub one: String,
     /// The element of the second array.
     pub other: String,
 }
 
-/// Elements of variable length count as so many bytes.
-const VARIABLE: u64 = 64;
-
-/// How often chunks of an array may be read so that each piece is compared at once; otherwise each
-/// array is read for sums first.
-const READS: u64 = 2;
-
-/// Compares all elements of two arrays of one shape and type, in pieces of whole chunks. If both store
-/// few of their chunks, only these are read. If the chunks of the arrays cross, so that pieces of one
-/// would read chunks of the other again and again, only tiles whose sums differ are compared.
+/// Compares what is picked of two arrays of one type, in pieces of whole chunks. If both store few of
+/// their chunks, only these are read. If the chunks of the arrays cross, so that pieces of one would read
+/// chunks of the other again and again, both are read for sums of tiles, and what differs a second time.
 ///
 /// Also returns the errors of the chunks that cannot be read; the others are compared. `progress` is
 /// called with the bytes read so far.
 pub(super) fn compare(
-    one: (&DiffNode<'_>, &Array),
-    other: (&DiffNode<'_>, &Array),
+    one: &Picked<'_>,
+    other: &Picked<'_>,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<ControlFlow<(), (Values, Vec<DiffError>)>, DiffError> {
-    let ours = one.1;
-    let all = elements(&Selection::whole(ours.shape())).map_err(|cause| one.0.failed(cause))?;
+    let all = elements(&Selection::whole(one.shape())).map_err(|cause| one.failed(cause))?;
     let mut comparison = Comparison {
         one,
         other,
@@ -80,102 +92,63 @@ pub(super) fn compare(
         bytes: 0,
         progress,
     };
-    let chunks = |array: &Array| array.grid().occupied_chunks().unwrap_or(u64::MAX);
-    let mine = stored_tasks(ours, ours, chunks(ours)).map_err(|cause| one.0.failed(cause))?;
+    let mine = match one.is_whole() && other.is_whole() {
+        true => stored_tasks(one.array, one.array, one.chunks()),
+        false => Ok(None),
+    };
+    let mine = mine.map_err(|cause| one.failed(cause))?;
     let theirs = match &mine {
-        Some(_) => stored_tasks(other.1, ours, chunks(other.1)),
+        Some(_) => stored_tasks(other.array, one.array, other.chunks()),
         None => Ok(None),
     };
-    let flow = match (mine, theirs.map_err(|cause| other.0.failed(cause))?) {
+    let flow = match (mine, theirs.map_err(|cause| other.failed(cause))?) {
         (Some(mine), Some(theirs)) => comparison.stored(mine, theirs, all)?,
         _ => comparison.all(all)?,
     };
     Ok(flow.map_continue(|()| {
         let Comparison { mut values, regions, unread, .. } = comparison;
-        values.regions = regions.finish();
+        // Positions become indices of the first array.
+        values.regions = regions.finish().iter().map(|region| one.region(region)).collect();
+        let pairs = values.first.iter_mut().chain(values.largest.iter_mut().map(|(_, at)| at));
+        for pair in pairs {
+            let (index, other) = (one.index(&pair.index), other.index(&pair.index));
+            pair.other_index = (other != index).then_some(other);
+            pair.index = index;
+        }
         (values, unread)
     }))
 }
 
 /// One of the two arrays.
-#[derive(Clone, Copy)]
-enum Side {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
     One,
     Other,
 }
 
 /// A comparison under way.
-struct Comparison<'a, 'p> {
-    one: (&'a DiffNode<'a>, &'a Array),
-    other: (&'a DiffNode<'a>, &'a Array),
+pub(super) struct Comparison<'a, 'p> {
+    pub(super) one: &'a Picked<'a>,
+    pub(super) other: &'a Picked<'a>,
     /// Only differences need numbers, for which some types have a long table.
     numbers: OnceCell<Option<Numbers>>,
-    values: Values,
+    pub(super) values: Values,
     regions: Regions,
     /// Boxes of chunks that cannot be read, and why.
-    damaged: Vec<(Side, Vec<Range<u64>>)>,
+    pub(super) damaged: Vec<(Side, Vec<Range<u64>>)>,
     unread: Vec<DiffError>,
     /// Elements that are not compared because of them.
     skipped: u64,
-    bytes: u64,
-    progress: &'p mut dyn FnMut(u64) -> ControlFlow<()>,
+    pub(super) bytes: u64,
+    pub(super) progress: &'p mut dyn FnMut(u64) -> ControlFlow<()>,
 }
 
-impl Comparison<'_, '_> {
-    /// Compares all elements, of which there are so many.
-    fn all(&mut self, all: u64) -> Result<ControlFlow<()>, DiffError> {
-        let (one, other) = (self.one, self.other);
-        let size = match one.1.data_type().is_variable_length() {
-            true => VARIABLE,
-            false => u64::try_from(one.1.element_size().max(1)).unwrap_or(u64::MAX),
-        };
-        // Small arrays have several pieces in tests.
-        let piece = if cfg!(test) { PIECE.min(1 << 16) } else { PIECE };
-        let most = (piece / size).max(1);
-        let tasks = |(node, array): (&DiffNode<'_>, &Array), source: Option<&Array>| {
-            let tasks = array.grid().grouped(most, source.map(Array::grid));
-            tasks.map_err(|cause| grid_error(node, array, cause))
-        };
-        let whole: Vec<Range<u64>> = one.1.shape().iter().map(|length| 0..*length).collect();
-        let boxes = |(node, array): (&DiffNode<'_>, &Array), tasks: &Grid| {
-            cut(tasks, &whole).map_err(|cause| grid_error(node, array, cause))
-        };
-        // Tasks of whole chunks of one of the two.
-        for (by, read) in [(one, other), (other, one)] {
-            let tasks = tasks(by, Some(read.1))?;
-            let visits = visits(&tasks, read.1.grid());
-            let chunks = read.1.grid().occupied_chunks().unwrap_or(u64::MAX);
-            if visits <= chunks.saturating_mul(READS) {
-                return self.in_turn(&boxes(by, &tasks)?);
-            }
-        }
-        let tiles = Tiles::new(one.1.shape(), most);
-        let mut sums = [tiles.sums(), tiles.sums()];
-        for ((side, of), sums) in
-            [(Side::One, one), (Side::Other, other)].into_iter().zip(&mut sums)
-        {
-            for task in boxes(of, &tasks(of, None)?)? {
-                match self.read(side, &task)? {
-                    Some(piece) => {
-                        tiles.add(sums, &task, piece.elements());
-                        self.bytes = self.bytes.saturating_add(piece.bytes());
-                    }
-                    None => tiles.skip(sums, &task),
-                }
-                if (self.progress)(self.bytes).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-            }
-        }
-        let [ours, theirs] = &sums;
-        let different = tiles.different(ours, theirs);
-        let among: u64 = different.iter().map(|tile| count(tile)).fold(0, u64::saturating_add);
-        self.values.elements = all.saturating_sub(among);
-        self.in_turn(&different)
-    }
-
+impl<'a> Comparison<'a, '_> {
     /// Compares the elements of boxes, one after another.
-    fn in_turn(&mut self, boxes: &[Vec<Range<u64>>]) -> Result<ControlFlow<()>, DiffError> {
+    pub(super) fn in_turn(
+        &mut self,
+        boxes: &[Vec<Range<u64>>],
+    ) -> Result<ControlFlow<()>, DiffError> {
         for region in boxes {
             if self.region(region)?.is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -193,10 +166,10 @@ impl Comparison<'_, '_> {
         all: u64,
     ) -> Result<ControlFlow<()>, DiffError> {
         let (one, other) = (self.one, self.other);
-        let mut mine = mine.map(|task| task.map_err(|cause| one.0.failed(cause))).peekable();
-        let mut theirs = theirs.map(|task| task.map_err(|cause| other.0.failed(cause))).peekable();
+        let mut mine = mine.map(|task| task.map_err(|cause| one.failed(cause))).peekable();
+        let mut theirs = theirs.map(|task| task.map_err(|cause| other.failed(cause))).peekable();
         // The origin of the first task without a stored chunk is the first such element.
-        let mut gap = Some(vec![0; one.1.shape().len()]);
+        let mut gap = Some(vec![0; one.shape().len()]);
         loop {
             let order = match (mine.peek(), theirs.peek()) {
                 (Some(Ok((mine, _))), Some(Ok((theirs, _)))) => mine.cmp(theirs),
@@ -208,7 +181,7 @@ impl Comparison<'_, '_> {
                 theirs.next();
             }
             let Some((_, region)) = task.transpose()? else { break };
-            gap = gap.and_then(|gap| after(gap, &region, one.1.shape()));
+            gap = gap.and_then(|gap| after(gap, &region, one.shape()));
             if self.region(&region)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -224,9 +197,8 @@ impl Comparison<'_, '_> {
     fn region(&mut self, region: &[Range<u64>]) -> Result<ControlFlow<()>, DiffError> {
         let damaged = self.damaged.iter().find(|(_, damaged)| overlap(damaged, region)).cloned();
         if let Some((side, damaged)) = damaged {
-            let (node, array) = self.side(side);
-            let parts = cut(array.grid(), region);
-            for part in parts.map_err(|cause| grid_error(node, array, cause))? {
+            let of = self.side(side);
+            for part in of.cut(of.grid(), region)? {
                 if overlap(&damaged, &part) {
                     self.skipped = self.skipped.saturating_add(count(&part));
                 } else if self.region(&part)?.is_break() {
@@ -238,17 +210,28 @@ impl Comparison<'_, '_> {
         let Some(mine) = self.read(Side::One, region)? else { return self.region(region) };
         let Some(their) = self.read(Side::Other, region)? else { return self.region(region) };
         self.bytes = self.bytes.saturating_add(mine.bytes());
-        match (&mine, &their) {
-            // Most pieces are alike; a comparison of memory finds that at once.
-            (Piece::Fixed(mine, _), Piece::Fixed(their, _)) if mine == their => {
-                self.values.elements = self.values.elements.saturating_add(count(region));
-            }
-            _ => self.add(region, mine.elements().zip(their.elements()))?,
-        }
+        self.pieces(region, &mine, &their)?;
         Ok((self.progress)(self.bytes))
     }
 
-    fn side(&self, side: Side) -> (&DiffNode<'_>, &Array) {
+    /// Compares the elements of a box.
+    pub(super) fn pieces(
+        &mut self,
+        region: &[Range<u64>],
+        mine: &Piece,
+        their: &Piece,
+    ) -> Result<(), DiffError> {
+        match (mine, their) {
+            // Most pieces are alike; a comparison of memory finds that at once.
+            (Piece::Fixed(mine, _), Piece::Fixed(their, _)) if mine == their => {
+                self.values.elements = self.values.elements.saturating_add(count(region));
+                Ok(())
+            }
+            _ => self.add(region, mine.elements().zip(their.elements())),
+        }
+    }
+
+    pub(super) fn side(&self, side: Side) -> &'a Picked<'a> {
         match side {
             Side::One => self.one,
             Side::Other => self.other,
@@ -256,29 +239,33 @@ impl Comparison<'_, '_> {
     }
 
     /// Reads a box of one array. `None` if chunks in it cannot be read, which are then known.
-    fn read(&mut self, side: Side, region: &[Range<u64>]) -> Result<Option<Piece>, DiffError> {
-        let (node, array) = self.side(side);
-        let cause = match Piece::read(array, region) {
+    pub(super) fn read(
+        &mut self,
+        side: Side,
+        region: &[Range<u64>],
+    ) -> Result<Option<Piece>, DiffError> {
+        let of = self.side(side);
+        let cause = match of.read(region) {
             Ok(piece) => return Ok(Some(piece)),
             Err(cause) if is_of_one_chunk(&cause) => cause,
-            Err(cause) => return Err(node.failed(cause)),
+            Err(cause) => return Err(of.failed(cause)),
         };
-        let parts = cut(array.grid(), region).map_err(|cause| grid_error(node, array, cause))?;
+        let parts = of.cut(of.grid(), region)?;
         let (mut damaged, mut errors) = (Vec::new(), Vec::new());
         for part in parts.iter().filter(|_| parts.len() > 1) {
-            match Piece::read(array, part) {
+            match of.read(part) {
                 Ok(_) => {}
                 Err(cause) if is_of_one_chunk(&cause) => {
                     damaged.push((side, part.clone()));
-                    errors.push(node.failed(cause));
+                    errors.push(of.failed(cause));
                 }
-                Err(cause) => return Err(node.failed(cause)),
+                Err(cause) => return Err(of.failed(cause)),
             }
         }
         // One chunk, or one that can be read again.
         if damaged.is_empty() {
             damaged.push((side, region.to_vec()));
-            errors.push(node.failed(cause));
+            errors.push(of.failed(cause));
         }
         self.damaged.append(&mut damaged);
         self.unread.append(&mut errors);
@@ -287,11 +274,11 @@ impl Comparison<'_, '_> {
 
     /// Adds so many pairs of fill values; the first one has this index.
     fn fills(&mut self, index: &[u64], count: u64) -> Result<(), DiffError> {
-        let (ours, theirs) = (self.one.1.fill(), self.other.1.fill());
+        let (ours, theirs) = (self.one.array.fill(), self.other.array.fill());
         if ours != theirs {
             let first: Vec<Range<u64>> = index.iter().map(|at| *at..at.saturating_add(1)).collect();
             self.add(&first, std::iter::once((ours, theirs)))?;
-            let whole = self.one.1.shape().iter().map(|length| 0..*length).collect();
+            let whole = self.one.shape().iter().map(|length| 0..*length).collect();
             self.regions.add_box(whole);
             let more = count.saturating_sub(1);
             self.values.different = self.values.different.saturating_add(more);
@@ -308,8 +295,8 @@ impl Comparison<'_, '_> {
         region: &[Range<u64>],
         pairs: impl Iterator<Item = (&'e [u8], &'e [u8])>,
     ) -> Result<(), DiffError> {
-        let data_type = self.one.1.data_type();
-        let failed = |cause: ReportError| self.one.0.failed(cause);
+        let data_type = self.one.array.data_type();
+        let failed = |cause: ReportError| self.one.failed(cause);
         let values = &mut self.values;
         let mut lists = (Vec::new(), Vec::new());
         for (at, (one, other)) in (0_u64..).zip(pairs) {
@@ -322,7 +309,8 @@ impl Comparison<'_, '_> {
             self.regions.add(&index);
             let pair = || -> Result<Pair, DiffError> {
                 let text = |bytes: &[u8]| text(data_type, bytes).map_err(failed);
-                Ok(Pair { index: index.clone(), one: text(one)?, other: text(other)? })
+                let (one, other) = (text(one)?, text(other)?);
+                Ok(Pair { index: index.clone(), other_index: None, labels: None, one, other })
             };
             if values.first.as_ref().is_none_or(|first| index < first.index) {
                 values.first = Some(pair()?);

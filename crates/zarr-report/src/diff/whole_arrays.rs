@@ -86,6 +86,47 @@ fn rows_and_columns_are_read_once() {
     }
 }
 
+/// Many tiles differ, of elements of both kinds: what differs is read a second time, and no more.
+#[test]
+fn what_differs_is_read_twice() {
+    let zstd = || vec![Codec::bytes(), Codec::zstd(1)];
+    for distance in [1, 7, 611, 9973] {
+        let (one, _) = square(SIDE, [20, SIDE], zstd());
+        let (other, columns) = square(SIDE, [SIDE, 20], zstd());
+        let mut bytes = columns.read([0..SIDE, 0..SIDE]).expect("reads");
+        bytes.iter_mut().step_by(distance).for_each(|byte| *byte += 3);
+        columns.write([0..SIDE, 0..SIDE], &bytes).expect("writes");
+        one.taken();
+        other.taken();
+        let (summary, found, _) = compared(&one, &other);
+        assert_eq!(summary.elements, SIDE * SIDE);
+        assert_eq!(found[0]["different"], (SIDE * SIDE).div_ceil(distance as u64));
+        assert_eq!(found[0]["first"]["index"], json!([0, 0]));
+        // Twice, as the helper compares twice.
+        let read = [one.taken()[0], other.taken()[0]];
+        let all = [&one, &other].map(|store| 4 * stored(store));
+        assert!(read[0] <= all[0] && read[1] <= all[1], "{read:?} of {all:?}");
+    }
+    let texts = |chunks: [u64; 2], changed: u64| {
+        let store = Counted::new(CountedChunks::new(MemoryStore::new()));
+        let builder = ArrayBuilder::new([60, 60], DataType::String).chunk_shape(chunks);
+        let shared: Arc<dyn Store> = store.clone();
+        let metadata = builder.build().expect("a document");
+        let array = Array::create(shared, &Prefix::root(), metadata).expect("creates");
+        let text = |n: u64| "é".repeat((n % 5) as usize) + if n % 7 < changed { "x" } else { "" };
+        let texts: Vec<String> = (0..3600).map(text).collect();
+        array.write_as::<String>([0..60, 0..60], &texts).expect("writes");
+        store
+    };
+    let (one, other) = (texts([1, 60], 0), texts([60, 1], 1));
+    one.taken();
+    other.taken();
+    let (summary, found, _) = compared(&one, &other);
+    assert_eq!((summary.elements, &found[0]["different"]), (3600, &json!(515)));
+    let read = [one.taken()[0], other.taken()[0]];
+    assert!(read[0] <= 4 * stored(&one) && read[1] <= 4 * stored(&other), "{read:?}");
+}
+
 /// In pieces, by sums, and of few chunks: the others are still compared.
 #[test]
 fn a_damaged_chunk_is_named_and_the_others_are_compared() {
