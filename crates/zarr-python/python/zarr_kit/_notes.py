@@ -32,7 +32,7 @@ def note_readers(documents: Mapping[str, Mapping[str, Any]]) -> None:
         )
 
 
-_SMALL = 1 << 16
+SMALL_CHUNK = 1 << 16
 """The bytes of a chunk below which many of them are worth a word."""
 
 _MANY = 100
@@ -41,7 +41,7 @@ _MANY = 100
 
 def note_small_chunks(name: str, dim: str, edge: int, size: int, added: int) -> None:
     """Says that an append adds many small chunks (of so many bytes), because the first write had few elements."""
-    if size < _SMALL and added > _MANY * edge:
+    if size < SMALL_CHUNK and added > _MANY * edge:
         LOGGER.warning(
             "%r has chunks of %d along %r, as its first write had, so that this append adds %d of them: give "
             "the first write chunks={%r: N}, or change the chunks of what is stored by zarr_kit.copy",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable, Mapping
 from itertools import accumulate
 from typing import Any
@@ -12,7 +13,11 @@ from xarray import Variable
 from xarray.coding.strings import check_vlen_dtype
 
 from .. import _create, _dtypes, _grid
+from .._notes import SMALL_CHUNK
 from .encoding import Chunks
+
+VARIABLE = 64
+"""The bytes that an element of variable length counts as."""
 
 ENTRIES = frozenset(
     "chunks shards codecs compressors filters serializer fill_value preferred_chunks "
@@ -160,7 +165,23 @@ def _by_data(variable: Variable) -> Chunks:
         found = map(_grid.regular, variable.chunks)
         return tuple(length if isinstance(length, int) else tuple(length) for length in found)
     text = _create.array_document(shape=variable.shape, dtype=_data_type(variable))
-    return tuple(json.loads(text)["chunk_grid"]["configuration"]["chunk_shape"])
+    return _for_growth(variable, tuple(json.loads(text)["chunk_grid"]["configuration"]["chunk_shape"]))
+
+
+def _for_growth(variable: Variable, chunks: tuple[int, ...]) -> tuple[int, ...]:
+    """Longer chunks along the first axis with at most one element: appends make one of many.
+
+    Chunks of one element would stay for ever: each append adds one. Stored chunks have their full
+    length, so only small ones grow. Axes with more elements keep their length, so that the chunks of
+    members of a join move as they are stored.
+    """
+    axis = next((axis for axis, length in enumerate(variable.shape) if length <= 1), None)
+    if axis is None:
+        return chunks
+    others = math.prod(edge for at, edge in enumerate(chunks) if at != axis)
+    size = VARIABLE if variable.dtype.kind in "OT" else variable.dtype.itemsize
+    length = SMALL_CHUNK // max(1, size * others)
+    return (*chunks[:axis], max(chunks[axis], length), *chunks[axis + 1 :])
 
 
 def _data_type(variable: Variable) -> Any:

@@ -90,7 +90,8 @@ def to_zarr(
         For new variables, the chunks of each dimension: a number, or all lengths, which makes the
         grid ``rectilinear``. By default, or with ``"auto"``, they come from ``encoding``; otherwise from the Dask array,
         with a ``regular`` grid if all but the last are equal; otherwise `zarr_kit.create` chooses
-        them. zarr-python reads rectilinear grids with its configuration
+        them, but longer along the first dimension with at most one element, up to 64 KiB for a chunk,
+        because such a first step is appended to. zarr-python reads rectilinear grids with its configuration
         ``array.rectilinear_chunks``.
     encoding
         For new variables, by name, the entries of Xarray's ``encoding``, with ``chunks``,
