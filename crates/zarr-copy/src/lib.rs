@@ -57,6 +57,7 @@ mod array;
 mod array_copy;
 mod begin;
 mod content;
+mod conventions;
 mod creation;
 mod documents;
 mod endpoint;
@@ -112,6 +113,9 @@ pub struct CopyOptions {
     part: Option<Part>,
     codecs: Codecs,
     intermediates: Option<Place>,
+    ome_0_5: bool,
+    /// The array that is made again after the copy.
+    left_out: Option<Prefix>,
 }
 
 /// A store, as a place.
@@ -147,6 +151,8 @@ impl CopyOptions {
             part: None,
             codecs: Codecs::new(),
             intermediates: None,
+            ome_0_5: false,
+            left_out: None,
         }
     }
 
@@ -257,6 +263,14 @@ impl CopyOptions {
         self
     }
 
+    /// Whether groups of OME-Zarr 0.4, which is of Zarr version 2, become groups of 0.5: their attributes
+    /// move into `ome`, and arrays get the names of their axes. Otherwise they are copied as they are, and
+    /// counted in [`CopySummary::ome_0_4`].
+    pub fn ome_0_5(mut self, rewrite: bool) -> Self {
+        self.ome_0_5 = rewrite;
+        self
+    }
+
     /// Puts intermediates in the root of this store, not beside the chunks of the target.
     ///
     /// A copy that would read its source many times, because its tasks are small, is made in two
@@ -352,6 +366,11 @@ pub struct CopySummary {
     /// that no key can have, and files that are not regular (`Cleaning::without_key`). Empty with
     /// [`CopyOptions::nodes_only`]. Of several parts, the first has them.
     pub without_key: Vec<String>,
+    /// Groups whose attributes are of OME-Zarr 0.4, although the copy is of version 3:
+    /// [`CopyOptions::ome_0_5`] rewrites them.
+    pub ome_0_4: u64,
+    /// Whether the index of VCF-Zarr was made again, since the copy has other chunks.
+    pub made_region_index: bool,
     /// Tasks that an earlier, interrupted run had done.
     pub skipped: u64,
     /// Tasks that were done.

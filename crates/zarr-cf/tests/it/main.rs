@@ -1,3 +1,4 @@
 //! The public behaviour of `zarr-cf`.
 
+mod conventions;
 mod golden;

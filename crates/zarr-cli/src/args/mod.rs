@@ -419,6 +419,10 @@ pub(crate) struct Copy {
     /// Omit objects that belong to no node, such as a README beside an array.
     #[arg(long)]
     pub(crate) nodes_only: bool,
+    /// Make groups of OME-Zarr 0.4, which is of Zarr version 2, groups of 0.5: their attributes move into
+    /// `ome`, and arrays get the names of their axes.
+    #[arg(long, value_name = "VERSION", value_parser = ["0.5"])]
+    pub(crate) ome: Option<String>,
     /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,

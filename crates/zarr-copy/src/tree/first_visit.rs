@@ -10,10 +10,12 @@ use zarr_metadata::{ConsolidatedMetadata, GroupMetadata, NodeMetadata};
 use crate::CopyOptions;
 use crate::array_copy::{ArrayCopy, Change};
 use crate::content::ContentDigest;
+use crate::conventions;
 use crate::endpoint::{Endpoint, below};
 use crate::error::{TransferError, source, target};
 use crate::marker::Marker;
 use crate::tree::walk::{Step, Visit, Walk};
+use zarr_store::Prefix;
 
 /// The documents of arrays that change, by their prefix in the source.
 type Changed = HashMap<String, String>;
@@ -66,7 +68,7 @@ impl<'a> FirstVisit<'a> {
         let mut visited = Visited::default();
         // Whether an array takes the change, and the first that cannot.
         let (mut is_taken, mut unfit) = (false, None);
-        for step in Walk::new(self.from, self.to) {
+        for step in Walk::new(self.from, self.to, self.options) {
             let Step { prefix, new, visit } = step?;
             match visit {
                 Visit::Array(metadata) => {
@@ -80,6 +82,12 @@ impl<'a> FirstVisit<'a> {
                     }
                     visited.below.add_document(below(self.to.prefix, &new), job.changed.json());
                     unfit = unfit.take().or(job.unfit);
+                }
+                Visit::Group(group) if self.options.ome_0_5 => {
+                    if let Some(changed) = self.rewritten(&new, &group)? {
+                        let document = changed.json().to_owned();
+                        visited.changed.insert(prefix.as_str().to_owned(), document);
+                    }
                 }
                 Visit::Invalid(cause) | Visit::Untranslated(cause) if !self.options.keep_unfit => {
                     return Err(source(cause));
@@ -102,6 +110,19 @@ impl<'a> FirstVisit<'a> {
         }
     }
 
+    /// A group of OME-Zarr 0.4 as one of 0.5, if the options ask for it.
+    fn rewritten(
+        &self,
+        to: &Prefix,
+        group: &GroupMetadata,
+    ) -> Result<Option<GroupMetadata>, TransferError> {
+        if !self.options.ome_0_5 {
+            return Ok(None);
+        }
+        conventions::ome_0_5(group)
+            .map_err(|cause| target(ArrayError::Metadata { key: node::metadata_key(to), cause }))
+    }
+
     /// The marker of a group's copy.
     pub(crate) fn group_marker<'m>(
         &mut self,
@@ -110,11 +131,22 @@ impl<'a> FirstVisit<'a> {
         group: &GroupMetadata,
         change: &mut Change<'_>,
     ) -> Result<Marker<'m>, TransferError> {
-        let document = match group.consolidated_metadata() {
+        let rewritten = self.rewritten(to.prefix, group)?;
+        let group_now = rewritten.as_ref().unwrap_or(group);
+        let document = match group_now.consolidated_metadata() {
             Some(consolidated) => {
-                document_of(group, consolidated, from, to, self.changed(change)?)?
+                let left_out = self.options.left_out.as_ref();
+                document_of(
+                    group_now,
+                    group.is_version_2(),
+                    consolidated,
+                    from,
+                    to,
+                    left_out,
+                    self.changed(change)?,
+                )?
             }
-            None => group.json().to_owned(),
+            None => group_now.json().to_owned(),
         };
         Marker::new(from, group.json(), to, Kind::Group, document)
     }
@@ -124,22 +156,28 @@ impl<'a> FirstVisit<'a> {
 /// consolidated metadata.
 fn document_of(
     group: &GroupMetadata,
+    is_version_2: bool,
     consolidated: ConsolidatedMetadata<'_>,
     from: Endpoint<'_>,
     to: Endpoint<'_>,
+    left_out: Option<&Prefix>,
     changed: &Changed,
 ) -> Result<String, TransferError> {
     let mut any = false;
     // An entry of consolidated metadata that is not translated is an error of the node, or there is
     // no node.
     let is_left_out = |path: &str| {
-        group.is_version_2() && !matches!(consolidated.node(path), Some(Ok(NodeMetadata::Group(_))))
+        is_version_2 && !matches!(consolidated.node(path), Some(Ok(NodeMetadata::Group(_))))
     };
     let mut entries = Vec::new();
     for (path, json) in consolidated.entries() {
         let prefix = from.prefix.join(path).ok();
-        let new = prefix.and_then(|prefix| changed.get(prefix.as_str()));
+        let new = prefix.as_ref().and_then(|prefix| changed.get(prefix.as_str()));
         any |= new.is_some();
+        if prefix.is_some() && prefix.as_ref() == left_out {
+            any = true;
+            continue;
+        }
         if new.is_none() && is_left_out(path) {
             any = true;
             continue;

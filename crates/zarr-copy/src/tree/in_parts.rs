@@ -61,7 +61,7 @@ pub(crate) fn copy_group_in_parts(
         let mut summary = CopySummary::default();
         let store = share.store_for(found);
         let held = to.in_store(&store);
-        for step in Walk::new(from, to) {
+        for step in Walk::new(from, to, options) {
             let Step { prefix, new, visit } = step?;
             let (here, there) = (from.at(&prefix), held.at(&new));
             match visit {
@@ -75,7 +75,10 @@ pub(crate) fn copy_group_in_parts(
                 Visit::Untranslated(cause) => {
                     summary.untranslated.push(UnfitArray::new(here, &cause));
                 }
-                Visit::GroupEnd(_) => summary.groups = summary.groups.saturating_add(1),
+                Visit::GroupEnd(group) => {
+                    summary.groups = summary.groups.saturating_add(1);
+                    summary.add_ome(&group, options);
+                }
                 Visit::Array(metadata) => {
                     let job = ArrayCopy::within(here, there, *metadata, change, options)?;
                     let progress = &mut |done| progress(here.prefix, done);
@@ -123,7 +126,7 @@ fn documents(
     visit: &mut dyn FnMut(Document<'_>) -> Result<(), TransferError>,
 ) -> Result<(), TransferError> {
     let (from, to, options) = (first.from, first.to, first.options);
-    for step in Walk::new(from, to) {
+    for step in Walk::new(from, to, options) {
         let Step { prefix, new, visit: node } = step?;
         let (here, there) = (from.at(&prefix), to.at(&new));
         match node {

@@ -13,19 +13,21 @@ use zarr_store::{Prefix, StoreExt as _};
 use crate::array::copy_one;
 use crate::array_copy::{ArrayCopy, Change};
 use crate::begin::{begin, withdraw};
+use crate::conventions::{Axes, stale_index};
 use crate::documents::Pending;
 use crate::endpoint::Endpoint;
-use crate::error::{TransferError, source};
+use crate::error::{TransferError, source, target};
 use crate::marker::TargetState;
 use crate::objects::{copy_below, copy_others, documents_below};
 use crate::parts::Share;
 use crate::plan::CopyPlan;
+use crate::region_index::make_region_index;
 use crate::source_store::OneState;
 use crate::tree::first_visit::FirstVisit;
 use crate::tree::in_parts::copy_group_in_parts;
 use crate::tree::together::{Together, Waiting};
 use crate::tree::walk::{Step, Visit, Walk};
-use crate::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
+use crate::{CopyOptions, CopyProgress, CopySummary, PartStatus, UnfitArray};
 
 /// Copies the node at `from` and everything below it to `to`, each array with the metadata that
 /// `change` makes from the source's.
@@ -37,6 +39,9 @@ use crate::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
 ///
 /// Visits the whole source before anything is written or removed, to refuse early. So `change` is
 /// called twice for each array.
+///
+/// The array `region_index` of a copied group of VCF-Zarr, which has numbers of chunks, is made again of the
+/// copied arrays if these have other chunks of variants.
 ///
 /// With [`CopyOptions::keep_unfit`], an array of a group is copied unchanged, and listed in
 /// [`CopySummary::kept`], if it cannot be read or its new metadata does not fit. So is a node with
@@ -83,10 +88,21 @@ pub fn copy_tree(
     };
     // Refuses a source that is no node before everything below it is listed.
     node::open(from.store, from.prefix).map_err(source)?;
+    let mut axes = Axes::of(from);
+    let change = &mut |prefix: &Prefix, array: &ArrayMetadata| match options.ome_0_5 {
+        true => change(prefix, &axes.named(prefix, array)?),
+        false => change(prefix, array),
+    };
+    let left_out = stale_index(from, change)?;
+    let has_index = left_out.is_some();
+    let options = &CopyOptions { left_out, ..options.clone() };
     let watched = OneState::of(from, options)?;
     let (from, options) = (watched.endpoint(from), &watched.options);
-    let summary = copy_node(from, to, change, options, progress)
+    let mut summary = copy_node(from, to, change, options, progress)
         .or_else(|error| from.of_one_state(Err(error)))?;
+    if has_index && summary.part.is_none_or(|state| state == PartStatus::Completed) {
+        summary.made_region_index = make_region_index(to.store, to.prefix).map_err(target)?;
+    }
     Ok(CopySummary { without_key, ..summary })
 }
 
@@ -133,7 +149,7 @@ fn copy_node(
             let together = Together { from, to, tree, share: &all, options };
             let (mut waiting, mut documents) = (Vec::new(), Vec::new());
             // None wait at the end: the last step is the end of this group.
-            let walked = Walk::new(from, to).try_for_each(|step| {
+            let walked = Walk::new(from, to, options).try_for_each(|step| {
                 let Step { prefix, new, visit } = step?;
                 let (here, there) = (from.at(&prefix), held.at(&new));
                 let is_full = waiting.len() >= together.at_once().get();
@@ -149,6 +165,7 @@ fn copy_node(
                     }
                     Visit::GroupEnd(group) => {
                         summary.groups = summary.groups.saturating_add(1);
+                        summary.add_ome(&group, options);
                         if here.prefix != from.prefix {
                             let below = first.group_marker(here, there, &group, change)?;
                             documents.push(below.pending()?);
@@ -209,7 +226,7 @@ pub fn plan_tree(
     options: &CopyOptions,
 ) -> Result<Vec<(Prefix, Option<CopyPlan>)>, TransferError> {
     let mut plans = Vec::new();
-    for step in Walk::new(from, to) {
+    for step in Walk::new(from, to, options) {
         let Step { prefix, new, visit: Visit::Array(metadata) } = step? else { continue };
         let (here, there) = (from.at(&prefix), to.at(&new));
         // As `copy_tree` does.

@@ -12,6 +12,7 @@ use zarr_array::version_2;
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 use zarr_store::{Key, Prefix, StoreExt as _};
 
+use crate::CopyOptions;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
 
@@ -62,6 +63,8 @@ pub(crate) struct Walk<'a> {
     /// `None` if nothing is to be copied.
     to: Option<Endpoint<'a>>,
     ahead: Vec<Ahead>,
+    /// A node that is not visited.
+    left_out: Option<&'a Prefix>,
     /// The nodes that were opened before their turn, several at once.
     opened: HashMap<Prefix, Opened>,
 }
@@ -70,15 +73,16 @@ pub(crate) struct Walk<'a> {
 type Opened = Result<Result<NodeMetadata, ArrayError>, TransferError>;
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(from: Endpoint<'a>, to: Endpoint<'a>) -> Self {
+    pub(crate) fn new(from: Endpoint<'a>, to: Endpoint<'a>, options: &'a CopyOptions) -> Self {
         let ahead = vec![Ahead::Node(from.prefix.clone(), to.prefix.clone())];
-        Self { from, to: Some(to), ahead, opened: HashMap::new() }
+        let left_out = options.left_out.as_ref();
+        Self { from, to: Some(to), ahead, left_out, opened: HashMap::new() }
     }
 
     /// As [`new`](Self::new), without a target.
     pub(crate) fn of(from: Endpoint<'a>) -> Self {
         let ahead = vec![Ahead::Node(from.prefix.clone(), Prefix::root())];
-        Self { from, to: None, ahead, opened: HashMap::new() }
+        Self { from, to: None, ahead, left_out: None, opened: HashMap::new() }
     }
 
     fn step(&mut self, next: Ahead) -> Result<Option<Step>, TransferError> {
@@ -171,6 +175,9 @@ impl<'a> Walk<'a> {
         let content = here.content(is_group, is_version_2)?;
         for (name, is_node) in content.members.into_iter().rev() {
             let (prefix, new) = (prefix.join(&name).map_err(source)?, new.join(&name)?);
+            if self.left_out == Some(&prefix) {
+                continue;
+            }
             self.ahead.push(match is_node {
                 true => Ahead::Node(prefix, new),
                 false => Ahead::Folder(prefix, new),

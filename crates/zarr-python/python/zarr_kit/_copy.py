@@ -11,7 +11,7 @@ from . import _codecs, _grid, _native, _node, _store
 from ._array import Array
 from ._check import MEMORY, parsed_bytes
 from ._group import Group
-from ._notes import note_readers, note_repeated, note_without_key
+from ._notes import LOGGER, note_readers, note_repeated, note_without_key
 from ._progress import Progress, told
 
 
@@ -60,6 +60,7 @@ def copy(
     allow_loss: bool = False,
     memory: int | str = MEMORY,
     intermediate: _store.Url | None = None,
+    ome: Literal["0.5"] | None = None,
     dry_run: Literal[True],
     progress: Progress = False,
     source_options: Mapping[str, Any] | None = None,
@@ -80,6 +81,7 @@ def copy(
     allow_loss: bool = False,
     memory: int | str = MEMORY,
     intermediate: _store.Url | None = None,
+    ome: Literal["0.5"] | None = None,
     dry_run: Literal[False] = False,
     progress: Progress = False,
     source_options: Mapping[str, Any] | None = None,
@@ -99,6 +101,7 @@ def copy(
     allow_loss: bool = False,
     memory: int | str = MEMORY,
     intermediate: _store.Url | None = None,
+    ome: Literal["0.5"] | None = None,
     dry_run: bool = False,
     progress: Progress = False,
     source_options: Mapping[str, Any] | None = None,
@@ -144,6 +147,10 @@ def copy(
         intermediate. If that is not possible, the logger ``zarr_kit`` warns.
     intermediate
         A folder or URL for intermediates; None for beside the chunks of the target.
+    ome
+        ``"0.5"`` makes groups of OME-Zarr 0.4, which is of Zarr version 2, groups of 0.5: their
+        attributes move into ``ome``, and arrays get the names of their axes. None copies them as they
+        are, and the logger ``zarr_kit`` warns.
     dry_run
         Whether to return the plan, and write nothing.
     progress
@@ -180,6 +187,8 @@ def copy(
     >>> zarr_kit.open(f"{folder}/b").chunks
     (20,)
     """
+    if ome not in (None, "0.5"):
+        raise ValueError(f'ome is {ome!r}: it is "0.5" or None')
     root = source.path if isinstance(source, (Array, Group)) else ""
     place = _node.at(source, source_options)
     of_chunks, of_shards = _by_path("chunks", chunks, place), _by_path("shards", shards, place)
@@ -209,15 +218,19 @@ def copy(
         overwrite=overwrite,
         verify=verify,
         allow_loss=allow_loss,
+        ome_0_5=ome is not None,
     )
     to = _node.target(target, target_options)
     if dry_run:
         return [_planned(path, found) for path, found in _native.plan_copy(place, to, arguments)]
     with told(progress, "bytes") as tell:
         done = _native.copy(place, to, arguments, tell)
-    arrays, groups, nbytes, done_before, others, without_key, in_two_passes = done
+    arrays, groups, nbytes, done_before, others, without_key, in_two_passes, ome_0_4 = done
     note_readers(grids)
     note_without_key(without_key)
+    if ome_0_4:
+        text = "%d groups of OME-Zarr 0.4, which programs read in Zarr version 2 only: copy with ome='0.5'"
+        LOGGER.warning(text, ome_0_4)
     return Copied(arrays, groups, nbytes, done_before, others, tuple(without_key), in_two_passes)
 
 
@@ -225,7 +238,7 @@ def copied(source: _native.NodeOrState, to: _native.NodeOrState) -> None:
     """Copies a node unchanged."""
     arguments = CopyArguments(
         change=lambda path, document: (None, None, None), note=note_repeated, portable=False, intermediate=None,
-        memory=parsed_bytes(MEMORY), resume=False, overwrite=False, verify=False, allow_loss=False,
+        memory=parsed_bytes(MEMORY), resume=False, overwrite=False, verify=False, allow_loss=False, ome_0_5=False,
     )  # fmt: skip
     _native.copy(source, to, arguments, None)
 
@@ -268,3 +281,4 @@ class CopyArguments:
     overwrite: bool
     verify: bool
     allow_loss: bool
+    ome_0_5: bool

@@ -35,6 +35,7 @@ pub(crate) struct CopyArguments {
     overwrite: bool,
     verify: bool,
     allow_loss: bool,
+    ome_0_5: bool,
 }
 
 impl CopyArguments {
@@ -50,7 +51,8 @@ impl CopyArguments {
             .resume(self.resume)
             .overwrite(self.overwrite)
             .verify(self.verify)
-            .allow_loss(self.allow_loss);
+            .allow_loss(self.allow_loss)
+            .ome_0_5(self.ome_0_5);
         match between {
             Some(Emptied(place)) => options.intermediates(Arc::clone(place.store.store())),
             None => options,
@@ -79,8 +81,8 @@ impl Drop for Emptied {
 
 /// The numbers of arrays, groups and bytes, of tasks that an earlier copy had finished, and of
 /// objects that belong to no node; the names that no copy can have; the number of arrays that were
-/// copied in two passes.
-type Did = (u64, u64, u64, u64, u64, Vec<String>, u64);
+/// copied in two passes, and of groups that stay of OME-Zarr 0.4.
+type Did = (u64, u64, u64, u64, u64, Vec<String>, u64, u64);
 
 /// Copies a node and everything below it.
 #[pyfunction]
@@ -115,7 +117,16 @@ pub(crate) fn copy(
         })
     })?;
     let CopySummary { arrays, groups, bytes, skipped, others, without_key, .. } = summary;
-    Ok((arrays, groups, bytes, skipped, others, without_key, summary.intermediates))
+    Ok((
+        arrays,
+        groups,
+        bytes,
+        skipped,
+        others,
+        without_key,
+        summary.intermediates,
+        summary.ome_0_4,
+    ))
 }
 
 /// The plan of an array's copy: its path, and the members of the document that `zarr-kit copy

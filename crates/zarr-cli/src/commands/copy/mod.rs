@@ -70,6 +70,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         .allow_loss(args.allow_loss)
         .nodes_only(args.nodes_only)
         .keep_unfit(true)
+        .ome_0_5(args.ome.is_some())
         .part(args.part);
     let intermediate = args.intermediate.as_deref().map(NodeStore::create).transpose()?;
     let options = match &intermediate {
@@ -156,6 +157,15 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
              `zarr-kit check` says what makes them visible",
             words::counted(summary.hidden_chunks, "chunk")
         ));
+    }
+    if summary.ome_0_4 > 0 {
+        note(format_args!(
+            "{} of OME-Zarr 0.4, which programs read in Zarr version 2 only: --ome 0.5 makes them groups of 0.5",
+            words::counted(summary.ome_0_4, "group")
+        ));
+    }
+    if summary.made_region_index {
+        note("region_index has numbers of chunks, and is made again");
     }
     if summary.others > 0 {
         text.push_str(&format!(", {}", words::counted(summary.others, "other object")));
