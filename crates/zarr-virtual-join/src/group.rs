@@ -5,6 +5,7 @@ use zarr_join::JoinGroups;
 
 use crate::document::{Document, Missing};
 use crate::error::VirtualJoinError;
+use crate::one_state::OneState;
 
 impl Document {
     /// The document of a virtual join, in place of a group: see [`of_join`](Document::of_join).
@@ -14,17 +15,23 @@ impl Document {
     /// consolidated metadata, since the document has the metadata of all nodes.
     ///
     /// # Errors
-    /// [`VirtualJoinError`] with the name of the first member that does not fit or cannot be looked up.
+    /// [`VirtualJoinError`] with the name of the first member that does not fit, cannot be looked up,
+    /// or changes meanwhile.
     pub fn of_groups(
         groups: &JoinGroups,
         place: &str,
         missing: Missing,
     ) -> Result<Self, VirtualJoinError> {
         let mut arrays = Vec::new();
+        let mut state = OneState::new();
+        let groups = state.of_groups(groups.clone());
+        groups.check_documents()?;
         let groups = groups.each(|path, join| {
-            arrays.push((path.to_owned(), Self::of_join(join, place, missing)?));
+            let array = Self::of_state(join, place, missing, state.since)?;
+            arrays.push((path.to_owned(), array));
             Ok::<(), VirtualJoinError>(())
         })?;
+        state.look_again()?;
         let path = |path: &str| Prefix::new(path).map_err(zarr_array::store::StoreError::from);
         let mut document = Self::of_group(groups.get("").cloned().unwrap_or_default());
         // Parents before children.

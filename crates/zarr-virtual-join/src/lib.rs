@@ -54,6 +54,7 @@ mod error;
 mod grid;
 mod group;
 mod new_document;
+mod one_state;
 mod open;
 mod options;
 mod rearrange;

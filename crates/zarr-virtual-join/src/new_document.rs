@@ -6,16 +6,15 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use zarr_array::store::{
-    MemoryStore, Place, Prefix, PutOutcome, StoreOptions, open_url, shown_url,
+    Key, MemoryStore, Place, Prefix, PutOutcome, StoreOptions, open_url, shown_url,
 };
-use zarr_array::{Array, ArrayError, chunk_grid_of};
-use zarr_array::{node, parallel};
+use zarr_array::{Array, ArrayError, chunk_grid_of, node, open_node, parallel};
 use zarr_codec::Options;
 use zarr_grid::{Axis, Grid, GridError, Run};
 use zarr_join::Join;
 use zarr_join::JoinError;
 use zarr_join::{Member, Members};
-use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec, NodeMetadata};
 
 use crate::document::{Document, JoinedArray, MemberReference, Missing, seconds};
 use crate::document_folder::reference;
@@ -23,6 +22,7 @@ use crate::document_url::{DocumentUrl, is_virtual_join};
 use crate::document_version::DocumentVersion;
 use crate::error::VirtualJoinError;
 use crate::grid::{common, concatenated};
+use crate::one_state::OneState;
 use crate::open::check_depth;
 use crate::source::document;
 
@@ -39,12 +39,27 @@ impl Document {
     /// or of its inner chunks, if they fit its chunks. A copy is encoded with these codecs by
     /// default.
     ///
-    /// Reading a chunk that is modified after this call is an error, unless
+    /// Reading a chunk that is modified after this call began is an error, unless
     /// [`chunks_may_change`](Document::chunks_may_change) takes the times out.
     ///
     /// # Errors
-    /// [`VirtualJoinError`] with the name of the first member that does not fit or cannot be looked up.
+    /// [`VirtualJoinError`] with the name of the first member that does not fit, cannot be looked up,
+    /// or has another document than when it was opened.
     pub fn of_join(join: Join, place: &str, missing: Missing) -> Result<Self, VirtualJoinError> {
+        let mut state = OneState::new();
+        let join = state.of_join(join);
+        let document = Self::of_state(join, place, missing, state.since)?;
+        state.look_again()?;
+        Ok(document)
+    }
+
+    /// The document of members that were first read at a time.
+    pub(crate) fn of_state(
+        join: Join,
+        place: &str,
+        missing: Missing,
+        since: SystemTime,
+    ) -> Result<Self, VirtualJoinError> {
         let here = DocumentUrl::of(place).filter(|here| here.inner.is_empty());
         let here = here.ok_or_else(|| VirtualJoinError::Name { place: shown_url(place) })?;
         let grid = |members: &Members| -> Result<_, VirtualJoinError> {
@@ -60,7 +75,7 @@ impl Document {
         let threads = first.map(|first| parallel::requests(&**first.array().store()));
         let threads = threads.unwrap_or(NonZeroUsize::MIN);
         let recorded = parallel::map(members.members(), threads, |member| {
-            record(member, &here.parent).map(Some)
+            record(member, &here.parent, since).map(Some)
         })?;
         // Members without elements have no place in a grid.
         let has_elements = |tile: usize| members.region(tile).iter().all(|axis| !axis.is_empty());
@@ -93,8 +108,12 @@ impl Document {
     }
 }
 
-/// A document's record of a member.
-pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, VirtualJoinError> {
+/// A document's record of a member, of which nothing was read before `since`.
+pub(crate) fn record(
+    member: &Member,
+    parent: &str,
+    since: SystemTime,
+) -> Result<MemberReference, VirtualJoinError> {
     let array = member.array();
     let failed = |cause: ArrayError| {
         let member = member.name().into();
@@ -108,12 +127,16 @@ pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, V
         true => is_virtual_join(member.store()).then_some(place),
         false => Some(prefix.segments().fold(place, |path, name| path.join(name))),
     });
-    // Before anything is looked up, so that no change is missed.
-    let now = SystemTime::now();
     let found = document(&**array.store(), prefix).map_err(failed)?;
-    let Some((key, meta, _)) = found else {
+    let Some((key, meta, bytes)) = found else {
         return Err(failed(ArrayError::NotFound { path: prefix.to_string() }).into());
     };
+    if zarr_array::store::step!("virtual join: comparison of the recorded document")
+        && !is_document_of(array, &key, &bytes)
+    {
+        let (member, key) = (member.name().into(), key.as_str().into());
+        return Err(JoinError::Changed { member, key }.into());
+    }
     let DocumentVersion { length, etag, last_modified } =
         DocumentVersion::new(&meta, &key, folder.as_deref());
     Ok(MemberReference {
@@ -123,8 +146,24 @@ pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, V
         etag,
         last_modified,
         // The clock of a server may be ahead of this one.
-        chunks_last_updated_at: seconds(meta.modified.map_or(now, |modified| modified.max(now))),
+        chunks_last_updated_at: seconds(
+            meta.modified.map_or(since, |modified| modified.max(since)),
+        ),
     })
+}
+
+/// Whether an array was opened from a document like this one.
+fn is_document_of(array: &Array, key: &Key, bytes: &[u8]) -> bool {
+    if bytes == array.metadata().json().as_bytes() {
+        return true;
+    }
+    let found = match key.name() {
+        "zarr.json" => NodeMetadata::from_json(bytes).ok(),
+        // A node of version 2 has several documents, so their translation is compared.
+        _ => open_node(array.store(), array.prefix()).ok(),
+    };
+    // Consolidated metadata has other white space.
+    matches!(found, Some(NodeMetadata::Array(found)) if found == *array.metadata())
 }
 
 /// The document with other codecs if its own do not fit the chunks, as shards may not: the codecs

@@ -1,7 +1,9 @@
 //! The plan for each array of a group.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use zarr_array::store::Store;
 use zarr_cf::Change;
 use zarr_metadata::{ArrayMetadata, ChunkGrid, GroupMetadata, NodeMetadata};
 
@@ -75,6 +77,27 @@ impl JoinGroups {
     pub fn check_coordinates(mut self, check: bool) -> Self {
         self.check_coordinates = check;
         self
+    }
+
+    /// As [`Join::with_stores`].
+    pub fn with_stores(
+        mut self,
+        mut layer: impl FnMut(&str, &Arc<dyn Store>) -> Arc<dyn Store>,
+    ) -> Self {
+        let members = self.members.into_iter().map(|member| {
+            let store = layer(member.name(), member.group().store());
+            member.with_store(store)
+        });
+        self.members = members.collect();
+        self
+    }
+
+    /// Refuses members whose own documents are not those with which they were opened.
+    ///
+    /// # Errors
+    /// [`JoinError::Changed`] with the name of the first; otherwise errors of its store.
+    pub fn check_documents(&self) -> Result<(), JoinError> {
+        self.members.iter().try_for_each(GroupMember::check_document)
     }
 
     /// Looks at all nodes of all members, and decides for each chunk whether it is moved or

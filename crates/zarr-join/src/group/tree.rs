@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use zarr_array::store::path_below;
-use zarr_array::{Array, ArrayError, Group};
+use zarr_array::store::{Store, path_below};
+use zarr_array::{Array, ArrayError, Group, open_node};
 use zarr_cf::{GroupMeaning, REGION_INDEX};
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
@@ -24,6 +24,25 @@ impl GroupMember {
     #[must_use]
     pub fn new(name: impl Into<String>, group: Group) -> Self {
         Self { name: name.into(), group }
+    }
+
+    /// The same member, read through another store with the same objects.
+    pub(crate) fn with_store(mut self, store: Arc<dyn Store>) -> Self {
+        self.group = self.group.with_store(store);
+        self
+    }
+
+    pub(crate) fn check_document(&self) -> Result<(), JoinError> {
+        let (store, prefix) = (self.group.store(), self.group.prefix());
+        match open_node(store, prefix) {
+            Ok(NodeMetadata::Group(found)) if found == *self.group.metadata() => Ok(()),
+            Err(cause) if cause.is_of_store() => Err(JoinError::member(&self.name, cause)),
+            _ => {
+                let key = prefix.key("zarr.json");
+                let key = key.map_err(|cause| JoinError::member(&self.name, cause))?;
+                Err(JoinError::changed(&self.name, &key))
+            }
+        }
     }
 
     /// The name for messages.

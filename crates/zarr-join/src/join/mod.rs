@@ -6,7 +6,10 @@ pub(crate) mod execute;
 pub(crate) mod grid;
 pub(crate) mod plan;
 
+use std::sync::Arc;
+
 use zarr_array::chunk_grid_of;
+use zarr_array::store::Store;
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid};
 
 use crate::conventions;
@@ -78,6 +81,41 @@ impl Join {
     /// Names the axis that [`Arrangement::NewAxis`] adds.
     pub fn new_axis_name(mut self, name: Option<String>) -> Self {
         self.new_axis_name = name;
+        self
+    }
+
+    /// Reads each member through the store that `layer` makes of its own one, such as a
+    /// [`Layer`](zarr_array::store::Layer) around it. `layer` gets the member's name, too.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_join::{Arrangement, Join, Member};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([3], DataType::Uint8).build()?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// let members = ["a", "b"].map(|name| Member::new(name, array.clone()));
+    /// let join = Join::new(members.into(), Arrangement::Along(0));
+    /// let mut names = Vec::new();
+    /// let join = join.with_stores(|name, store| {
+    ///     names.push(name.to_owned());
+    ///     Arc::clone(store)
+    /// });
+    /// assert_eq!(names, ["a", "b"]);
+    /// # drop(join);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_stores(
+        mut self,
+        mut layer: impl FnMut(&str, &Arc<dyn Store>) -> Arc<dyn Store>,
+    ) -> Self {
+        let members = self.members.into_iter().map(|member| {
+            let store = layer(member.name(), member.array().store());
+            member.with_store(&store)
+        });
+        self.members = members.collect();
         self
     }
 

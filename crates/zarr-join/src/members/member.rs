@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::Array;
+use zarr_array::store::Store;
 
 /// One array to join.
 #[derive(Clone, Debug)]
@@ -42,6 +43,13 @@ impl Member {
 
     pub(crate) fn coordinate(&self) -> Option<&Array> {
         self.coordinate.as_ref()
+    }
+
+    /// The same member, read through another store with the same objects.
+    pub(crate) fn with_store(mut self, store: &Arc<dyn Store>) -> Self {
+        self.array = self.array.with_store(Arc::clone(store));
+        self.coordinate = self.coordinate.map(|array| array.with_store(Arc::clone(store)));
+        self
     }
 
     /// The path or URL of its store.

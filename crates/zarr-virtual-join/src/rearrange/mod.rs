@@ -5,6 +5,7 @@ mod rearranged;
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use zarr_array::Group;
 use zarr_array::store::{
@@ -217,12 +218,14 @@ impl StoredDocument {
         axis: AxisOf<'_>,
         spans: &[Span<NodeMember>],
     ) -> Result<MemberRearrangement<'_>, VirtualJoinError> {
+        // Before anything is looked up, so that no change is missed.
+        let since = SystemTime::now();
         self.length(axis)?;
         let spans = self.looked_through(axis, spans)?;
         let mut to = self.document.clone();
         let mut arrays = Vec::new();
         for (path, array, number) in self.arrays(axis)? {
-            let placed = self.placed(path, array, number, &spans)?;
+            let placed = self.placed(path, array, number, &spans, since)?;
             let rearranged_array =
                 RearrangedArray::of(array, number, &placed, &|| self.shown(path))?;
             arrays.push(RearrangedMembers {
@@ -286,6 +289,7 @@ impl StoredDocument {
         array: &JoinedArray,
         axis: usize,
         spans: &[Looked<'_>],
+        since: SystemTime,
     ) -> Result<Vec<Placed>, VirtualJoinError> {
         let place = || self.shown(path);
         let wanted = spans.iter().map(|span| {
@@ -295,7 +299,7 @@ impl StoredDocument {
                 Looked::Group(tree) => member_at(tree, self.below_named(path))?,
             };
             check_array(&place(), array, axis, &member)?;
-            let mut reference = record(&member, &self.parent)?;
+            let mut reference = record(&member, &self.parent, since)?;
             if self.document.may_chunks_change() {
                 reference.chunks_last_updated_at = None;
             }

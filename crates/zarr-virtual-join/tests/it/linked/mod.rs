@@ -5,6 +5,7 @@ mod faults;
 mod groups;
 mod locations;
 mod locks;
+mod meanwhile;
 mod newer;
 mod oracle;
 mod rearrange;
