@@ -48,6 +48,10 @@ pub(crate) fn begin(
         from.apart(to)?;
         from.refuse_unfinished()?;
     }
+    // An intermediate is no node of a hierarchy.
+    if !from.is_empty() {
+        node::refuse_place(to.store, to.prefix).map_err(target)?;
+    }
     let replace = options.overwrite && !options.resume;
     let before = marker.stored()?;
     let ended = before.as_deref().filter(|text| is_ended(text));

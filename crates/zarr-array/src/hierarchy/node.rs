@@ -89,9 +89,7 @@ pub(crate) fn create(
     prefix: &Prefix,
     document: &[u8],
 ) -> Result<(), ArrayError> {
-    if !is_place_in_node(store, prefix)? {
-        refuse_array_above_root(store)?;
-    }
+    refuse_place(store, prefix)?;
     let key = prefix.key(METADATA_KEY)?;
     match put_new(&**store, &key, document)? {
         PutOutcome::Written => Ok(()),
@@ -124,11 +122,10 @@ pub fn put_new(store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<PutOutcome,
 /// array, of which the root of the store may be a part; [`ArrayError::Version2`] at or within a node
 /// of Zarr version 2; errors of the store.
 pub fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
-    is_place_in_node(store, prefix)?;
-    // Above the root are the same nodes for all places: copies ask for the root, and then for many.
-    match prefix.is_root() {
-        true => refuse_array_above_root(store),
-        false => Ok(()),
+    // Above a node is no array.
+    match is_place_in_node(store, prefix)? {
+        true => Ok(()),
+        false => refuse_array_above_root(store),
     }
 }
 

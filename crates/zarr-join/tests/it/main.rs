@@ -6,6 +6,7 @@ mod cases;
 mod changes;
 mod coordinates;
 mod groups;
+mod inside;
 mod kills;
 #[cfg(unix)]
 mod links;
