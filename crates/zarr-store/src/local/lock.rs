@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::lock_file::{has_no_locks, has_other_names, is_at, locked, open_or_create};
+use super::turn::Turn;
 use super::write::{ATTEMPTS, make_folder};
 use super::{LocalStore, direct, leftovers, names};
 use crate::locks::interruption::{PAUSE, given_up, is_interrupted};
@@ -166,13 +167,15 @@ const QUIET: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_s
 
 /// How an open file is locked.
 pub(super) struct How {
+    is_alone: bool,
     at_once: fn(&File) -> Result<(), TryLockError>,
     waiting: fn(&File) -> io::Result<()>,
 }
 
-pub(super) const ALONE: How = How { at_once: File::try_lock, waiting: File::lock };
+pub(super) const ALONE: How = How { is_alone: true, at_once: File::try_lock, waiting: File::lock };
 
-pub(super) const SHARED: How = How { at_once: File::try_lock_shared, waiting: File::lock_shared };
+pub(super) const SHARED: How =
+    How { is_alone: false, at_once: File::try_lock_shared, waiting: File::lock_shared };
 
 /// Locks an open file, once no other process holds its lock.
 pub(super) fn wait_for(
@@ -180,7 +183,7 @@ pub(super) fn wait_for(
     key: &Key,
     path: &Path,
     file: &File,
-    &How { at_once, waiting }: &How,
+    &How { is_alone, at_once, waiting }: &How,
 ) -> io::Result<()> {
     match locked(|| Ok(at_once(file)?)) {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -201,7 +204,12 @@ pub(super) fn wait_for(
     }
     let begun = Instant::now();
     let mut told = QUIET;
+    let mut turn: Option<Turn> = None;
     loop {
+        // Looked for again and again: they may come later.
+        if is_alone && turn.is_none() && crate::step!("lock file: turn of who waits") {
+            turn = Turn::take(key, path);
+        }
         match is_done.recv_timeout(PAUSE) {
             Ok(result) => return result,
             Err(RecvTimeoutError::Timeout) => {}

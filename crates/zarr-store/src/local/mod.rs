@@ -15,6 +15,7 @@ mod rewrite;
 mod share;
 mod shared_lock;
 mod temporary;
+mod turn;
 mod write;
 
 use std::io::IoSlice;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::lock::{ALONE, HELD, SHARED, wait_for};
 use super::lock_file::{has_no_locks, has_other_names, is_at, locked, open_or_create};
+use super::turn::wait_for_turn;
 use super::write::ATTEMPTS;
 use super::{LocalStore, names};
 use crate::{Key, LockGuard, LockScope, Operation, StoreError};
@@ -50,6 +51,7 @@ enum Locked {
 
 /// Opens and locks the file at `path`, and checks that it is still the file at this path.
 fn lock_file(store: &LocalStore, key: &Key, path: &Path) -> io::Result<Locked> {
+    wait_for_turn(key, path)?;
     for _ in 0..ATTEMPTS {
         let (file, found) = match open_or_create(path) {
             Ok(opened) => opened,

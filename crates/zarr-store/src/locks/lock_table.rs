@@ -3,10 +3,14 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::interruption::{PAUSE, given_up, is_interrupted};
 use crate::processes::per_process::PerProcess;
 use crate::{Key, Operation, StoreError};
+
+/// How long somebody who waits to have a lock alone goes before those who come to share it.
+pub(crate) const TURN: Duration = Duration::from_secs(1);
 
 /// How many names can be locked or released without waiting for each other.
 const STRIPES: usize = 64;
@@ -31,6 +35,8 @@ struct Stripe<T> {
 struct Names<T> {
     /// The number of threads that share each name; 0 if one has it alone.
     held: HashMap<T, usize>,
+    /// The number of threads that wait to have a name alone.
+    alone: HashMap<T, usize>,
     /// The number of threads that wait for one of them.
     waiting: usize,
 }
@@ -49,43 +55,68 @@ impl<T: Clone + Eq + Hash> LockTable<T> {
 
     /// Waits until `name` is free, then locks it.
     pub(crate) fn lock(self: &Arc<Self>, name: T) -> Result<Held<T>, Unlocked> {
-        self.take(name, |held| held.is_none(), |_| 0)
+        self.take(name, true)
     }
 
-    /// Waits until nobody has `name` alone, then shares it. A thread may share a name twice: who waits
-    /// to have it alone does not hold others up.
+    /// Waits until nobody has `name` alone, then shares it. Who waits to have it alone goes first, but
+    /// a thread may share a name twice, so nobody is held up for longer than [`TURN`].
     pub(crate) fn share(self: &Arc<Self>, name: T) -> Result<Held<T>, Unlocked> {
-        self.take(name, |held| held != Some(0), |held| held.unwrap_or(0) + 1)
+        self.take(name, false)
     }
 
-    /// Waits until `name` is free by the number of those who share it, which then becomes `taken`.
-    fn take(
-        self: &Arc<Self>,
-        name: T,
-        is_free: fn(Option<usize>) -> bool,
-        taken: fn(Option<usize>) -> usize,
-    ) -> Result<Held<T>, Unlocked> {
+    fn take(self: &Arc<Self>, name: T, alone: bool) -> Result<Held<T>, Unlocked> {
         let stripe = self.stripe(&name).ok_or(Unlocked::TooManyForks)?;
         // Nothing panics while a stripe is locked, so a poisoned lock means nothing.
         let mut names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
-        while !is_free(names.held.get(&name).copied()) {
+        let mut pauses = TURN.as_millis() / PAUSE.as_millis();
+        let mut waits = false;
+        while !names.is_free(&name, alone, pauses == 0) {
+            if alone && !waits {
+                waits = true;
+                *names.alone.entry(name.clone()).or_default() += 1;
+            }
             names.waiting += 1;
             let waited = stripe.freed.wait_timeout(names, PAUSE);
             names = waited.unwrap_or_else(PoisonError::into_inner).0;
             names.waiting -= 1;
-            if !is_free(names.held.get(&name).copied()) {
+            pauses = pauses.saturating_sub(1);
+            if !names.is_free(&name, alone, pauses == 0) {
                 // Asking may take long, or lock something itself.
                 drop(names);
-                if is_interrupted() {
+                let gives_up = is_interrupted();
+                names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
+                if gives_up {
+                    names.end_wait(&name, waits);
                     return Err(Unlocked::GivenUp);
                 }
-                names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
             }
         }
-        let shared = taken(names.held.get(&name).copied());
+        names.end_wait(&name, waits);
+        let shared = if alone { 0 } else { names.held.get(&name).copied().unwrap_or(0) + 1 };
         names.held.insert(name.clone(), shared);
         drop(names);
         Ok(Held { table: Arc::clone(self), name })
+    }
+}
+
+impl<T: Clone + Eq + Hash> Names<T> {
+    /// Whether a name can be had alone, or be shared. `is_late` says that whoever waits to have it alone
+    /// had the turn.
+    fn is_free(&self, name: &T, alone: bool, is_late: bool) -> bool {
+        match self.held.get(name) {
+            None => alone || is_late || !self.alone.contains_key(name),
+            Some(0) => false,
+            Some(_) => !alone && (is_late || !self.alone.contains_key(name)),
+        }
+    }
+
+    /// Ends a wait to have a name alone, if there was one.
+    fn end_wait(&mut self, name: &T, waits: bool) {
+        match self.alone.get_mut(name).filter(|_| waits) {
+            Some(count) if *count > 1 => *count -= 1,
+            Some(_) => drop(self.alone.remove(name)),
+            None => {}
+        }
     }
 }
 
@@ -111,7 +142,7 @@ impl Unlocked {
 impl<T: Eq + Hash> LockTable<T> {
     fn stripe(&self, name: &T) -> Option<&Stripe<T>> {
         let stripe = |_| Stripe {
-            names: Mutex::new(Names { held: HashMap::new(), waiting: 0 }),
+            names: Mutex::new(Names { held: HashMap::new(), alone: HashMap::new(), waiting: 0 }),
             freed: Condvar::new(),
         };
         let stripes = self.stripes.get(|| (0..STRIPES).map(stripe).collect())?;

@@ -3,7 +3,9 @@
 use std::io::{BufReader, Read};
 use std::process::{Child, ChildStdout, Command};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use zarr_store::{
     Change, Key, LocalStore, Store, StoreError, StoreExt as _, StoreOptions, UpdatePolicy,
@@ -32,6 +34,7 @@ fn child() {
         }
         ["write", root] => write_for_ever(root),
         ["lock", root] => hold_lock(root),
+        ["share", root] => share_for_ever(root),
         ["denied", root] => super::local::denied(root),
         _ => panic!("no such job: {job}"),
     }
@@ -155,4 +158,63 @@ fn hold_lock(root: &str) {
     drop(guard);
     say("unlocked");
     std::io::stdin().read_line(&mut line).unwrap();
+}
+
+/// Two threads share a lock, of which one always has it.
+fn share_for_ever(root: &str) {
+    let store = LocalStore::open(root).unwrap();
+    let share = |pause: u64| {
+        thread::sleep(Duration::from_millis(pause));
+        loop {
+            let held = store.lock_shared(&key("x")).unwrap();
+            thread::sleep(Duration::from_millis(20));
+            drop(held);
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| share(10));
+        say("shared");
+        share(0);
+    });
+}
+
+/// Who waits to have a lock alone gets it, although others always share it: other threads, or threads
+/// of another process.
+#[test]
+fn who_waits_for_a_shared_lock_has_a_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = LocalStore::open(folder.path()).unwrap();
+    store.put(&key("x"), b"1").unwrap();
+    let rounds = || {
+        for _ in 0..10 {
+            drop(store.lock(&key("x")).unwrap());
+        }
+    };
+    let stops = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for pause in [0, 10] {
+            let (store, stops) = (&store, &stops);
+            scope.spawn(move || {
+                thread::sleep(Duration::from_millis(pause));
+                while !stops.load(Ordering::Relaxed) {
+                    let held = store.lock_shared(&key("x")).unwrap();
+                    thread::sleep(Duration::from_millis(20));
+                    drop(held);
+                }
+            });
+        }
+        thread::sleep(Duration::from_millis(50));
+        rounds();
+        stops.store(true, Ordering::Relaxed);
+    });
+    let (mut child, mut output) = start(&format!("share {}", folder.path().display()));
+    child::wait_for(&mut output, "shared");
+    thread::sleep(Duration::from_millis(50));
+    rounds();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // The one file that may be left is that of the lock which was shared.
+    drop(store.lock(&key("x")).unwrap());
+    let left = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(left.collect::<Vec<_>>(), ["x"]);
 }
