@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 import zarr_kit
+import zarr_kit.xarray
 
 
 def command(*arguments):
@@ -151,6 +153,43 @@ def test_differences_are_those_of_the_command_line(array, tmp_path):
     assert (values["what"], values["different"], values["first"]["index"]) == ("values", 2, [0, 3, 4])
     assert values["largest"]["difference"] == 1000 - 94
     assert zarr_kit.diff(array, other, metadata_only=True)["different"] == 1
+
+
+def test_differences_by_labels_and_in_regions(tmp_path):
+    days = np.arange(40)
+    for name, of in (("one", days), ("two", days[5:])):
+        data = xr.Dataset({"x": (("time", "y"), np.outer(of, np.arange(3.0)))}, {"time": of})
+        data.time.attrs["units"] = "days since 2000-01-01"
+        zarr_kit.xarray.to_zarr(data, tmp_path / name)
+    two = zarr_kit.open(tmp_path / "two")
+    two["x"][20:22, 2] = -1
+    found = zarr_kit.diff(tmp_path / "one", tmp_path / "two")
+    values = next(each for each in found["differences"] if each["what"] == "values")
+    assert (values["elements"], values["different"], values["regions"]) == (35 * 3, 2, ["25:27,2:3"])
+    assert values["first"]["other_index"] == [20, 2]
+    assert values["labels"] == ["time=2000-01-26:2000-01-27"]
+    theirs = json.loads(command("diff", "--json", tmp_path / "one", tmp_path / "two").stdout)
+    assert found["differences"] == theirs["differences"]
+    alone = zarr_kit.diff(zarr_kit.open(tmp_path / "one")["x"], two["x"])
+    assert alone["differences"][-1] == values | {"path": ""}
+    for region, expected in (
+        ({"y": slice(2)}, 0),
+        ({"y": [2, 0]}, 2),
+        ({"y": np.array([-1])}, 2),
+        ({"y": 1}, 0),
+        ({"time": slice(5, None), "y": 2}, 2),
+    ):
+        found = zarr_kit.diff(tmp_path / "one", tmp_path / "two", region=region)
+        values = [each for each in found["differences"] if each["what"] == "values"]
+        assert sum(each["different"] for each in values) == expected, region
+    with pytest.raises(ValueError, match="no compared array has an axis"):
+        zarr_kit.diff(tmp_path / "one", tmp_path / "two", region={"z": 1})
+    # Of a group, the other arrays are still compared.
+    assert zarr_kit.diff(tmp_path / "one", tmp_path / "two", region={"y": 9})["not_compared"] == 1
+    with pytest.raises(ValueError, match="region"):
+        zarr_kit.diff(tmp_path / "one/x", tmp_path / "two/x", region={"y": 9})
+    with pytest.raises(TypeError, match="axis 'y'"):
+        zarr_kit.diff(tmp_path / "one", tmp_path / "two", region={"y": "2000"})
 
 
 def test_differences_of_groups_in_one_store(tmp_path):
