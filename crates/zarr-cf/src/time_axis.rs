@@ -204,7 +204,15 @@ impl TimeAxis {
         let sum = whole.checked_mul(steps)?.checked_add(floor)?;
         let half = (1_i128 << places) / 2;
         let is_up = rest > half || places > 0 && rest == half && sum % 2 != 0;
-        sum.checked_add(i128::from(is_up))?.checked_mul(step)?.checked_add(reference)
+        let nearest = sum.checked_add(i128::from(is_up))?;
+        // cftime takes what is a microsecond beside a second as that second, if it can.
+        let is_of_long_units = step == SECOND / 1_000_000 && unit > SECOND / 1000;
+        let count = match nearest.rem_euclid(1_000_000) {
+            1 if is_of_long_units => sum,
+            999_999 if is_of_long_units => sum.checked_add(i128::from(rest > 0))?,
+            _ => nearest,
+        };
+        count.checked_mul(step)?.checked_add(reference)
     }
 
     /// Times in text, all in one form that other programs parse: dates if all are at midnight,
@@ -293,6 +301,29 @@ mod tests {
 
     fn time(text: &str, axis: &TimeAxis) -> i128 {
         Moment::parse(text).expect("a time").start(axis.calendar)
+    }
+
+    /// By cftime 1.6.6: `num2date(number, units, "julian")`.
+    #[test]
+    fn times_beside_a_second_are_those_of_cftime() {
+        for (unit, number, expected) in [
+            ("days", 708_418.76, "3939-07-18T18:14:24"),
+            ("days", 424_106.49, "3161-02-20T11:45:36"),
+            ("days", 131_279.15, "2359-06-04T03:36:00"),
+            ("days", 72_612.35, "2198-10-20T08:24:00"),
+            ("days", -72_612.35, "1801-03-13T15:36:00"),
+            ("hours", 1.000_000_000_277_777_8, "2000-01-01T01:00:00.000001"),
+            ("seconds", 5.000_001, "2000-01-01T00:00:05.000001"),
+            ("seconds", 4.999_999, "2000-01-01T00:00:04.999999"),
+            ("seconds", 5.000_002, "2000-01-01T00:00:05.000002"),
+            ("milliseconds", 5_000.001, "2000-01-01T00:00:05.000001"),
+            ("minutes", 0.500_000_016_6, "2000-01-01T00:00:30"),
+        ] {
+            let axis = TimeAxis::cf(&format!("{unit} since 2000-01-01"), Some("julian"));
+            let axis = axis.expect("units").expect("times");
+            let found = axis.time_of_real(number);
+            assert_eq!(found, Some(time(expected, &axis)), "{number} {unit}");
+        }
     }
 
     /// By cftime 1.6.6: `date2num(datetime(..., calendar=calendar), units, calendar)`.
