@@ -82,7 +82,7 @@ def _entry(name: str, indices: int | slice | Sequence[int]) -> str:
     if isinstance(indices, Sequence | np.ndarray) and not isinstance(indices, str):
         return f"[{','.join(str(index(each)) for each in indices)}]"
     try:
-        return str(index(indices))  # type: ignore[arg-type]
+        return str(index(indices))
     except TypeError:
         raise TypeError(
             f"region: the indices of axis {name!r} are an int, a slice or a list of ints, not {indices!r}"

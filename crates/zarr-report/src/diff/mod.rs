@@ -52,7 +52,7 @@ pub enum DifferenceKind<'a> {
     /// A difference of the documents.
     Document(Change),
     /// Differences of elements.
-    Values(Values),
+    Values(Box<Values>),
 }
 
 impl Difference<'_> {
@@ -320,6 +320,9 @@ fn nodes(root: &DiffNode<'_>) -> Result<BTreeMap<String, ReadNode>, DiffError> {
     Ok(found)
 }
 
+/// What differs, and the errors of what cannot be read.
+type Compared = (Values, Vec<DiffError>);
+
 /// A comparison under way.
 struct Comparison<'a> {
     one: &'a DiffNode<'a>,
@@ -399,7 +402,7 @@ impl Comparison<'_> {
                     return Ok(ControlFlow::Continue(()));
                 }
                 self.summary.different += 1;
-                Ok(self.found(path, DifferenceKind::Values(values)))
+                Ok(self.found(path, DifferenceKind::Values(Box::new(values))))
             }
             Ok(ControlFlow::Break(())) => Ok(ControlFlow::Break(())),
             // Of a region in a single array, the caller is told.
@@ -421,7 +424,7 @@ impl Comparison<'_> {
         path: &str,
         a: &ArrayMetadata,
         b: &ArrayMetadata,
-    ) -> Result<ControlFlow<(), Option<(Values, Vec<DiffError>)>>, DiffError> {
+    ) -> Result<ControlFlow<(), Option<Compared>>, DiffError> {
         let (one, other) = (self.one, self.other);
         let (ours, theirs) = (one.array(path, a)?, other.array(path, b)?);
         let regions = (one.region(path, a)?, other.region(path, b)?);

@@ -17,6 +17,9 @@ const VARIABLE: usize = 64;
 /// array is read for sums first, and once more.
 const READS: u64 = 2;
 
+/// A box and its elements.
+type ReadBox = (Vec<Range<u64>>, Piece);
+
 impl<'a> Comparison<'a, '_> {
     /// Compares all elements, of which there are so many.
     pub(super) fn all(&mut self, all: u64) -> Result<ControlFlow<()>, DiffError> {
@@ -114,11 +117,7 @@ impl<'a> Comparison<'a, '_> {
     }
 
     /// Reads a box but for its chunks that cannot be read.
-    fn undamaged(
-        &mut self,
-        side: Side,
-        region: &[Range<u64>],
-    ) -> Result<Vec<(Vec<Range<u64>>, Piece)>, DiffError> {
+    fn undamaged(&mut self, side: Side, region: &[Range<u64>]) -> Result<Vec<ReadBox>, DiffError> {
         let (mut found, mut next) = (Vec::new(), vec![region.to_vec()]);
         while let Some(region) = next.pop() {
             let damaged = |damaged: &(Side, Vec<Range<u64>>), region: &[Range<u64>]| {

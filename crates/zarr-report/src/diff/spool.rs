@@ -107,9 +107,8 @@ mod tests {
             Piece::Variable(texts.collect::<Vec<_>>().iter().map(String::as_bytes).collect())
         };
         let numbers = |from: u64| Piece::Fixed((from..from + 8).map(|n| n as u8).collect(), 2);
-        let kinds: [(Option<usize>, &dyn Fn(u64) -> Piece); 2] =
-            [(None, &strings), (Some(2), &numbers)];
-        for (size, piece) in kinds {
+        for size in [None, Some(2)] {
+            let piece = |from: u64| if size.is_some() { numbers(from) } else { strings(from) };
             for in_file in [false, true] {
                 let mut spool = Spool::new(2);
                 if in_file {
