@@ -32,6 +32,7 @@ impl Walk<'_> {
         waiting: &mut Vec<Prefix>,
     ) -> Result<(), ArrayError> {
         let strict = parent != Parent::Folder;
+        let owned = std::mem::take(&mut self.owned);
         let mut entries = self.store.list_dir(prefix).collect::<Result<Vec<_>, _>>()?;
         entries.sort();
         let folders: Vec<&Prefix> = entries
@@ -66,6 +67,14 @@ impl Walk<'_> {
                             self.found(unexamined(format_args!("{child}/"), why));
                             continue;
                         }
+                        Ok(Place::Folder)
+                            if child
+                                .segments()
+                                .last()
+                                .is_some_and(|name| owned.contains(&name)) =>
+                        {
+                            continue;
+                        }
                         // Names that the specification reserves for extensions.
                         Ok(Place::Folder) if is_reserved(&child) => continue,
                         Ok(Place::Folder) if strict => self.stray_prefix(&child),
@@ -93,7 +102,10 @@ impl Walk<'_> {
                     } else if name == REARRANGE_MARKER {
                         let finding = rearranging::group_of(&**self.store, prefix, &key)?;
                         self.found(finding);
-                    } else if name != METADATA_KEY && !leads_nowhere(&**self.store, &key) {
+                    } else if name != METADATA_KEY
+                        && !owned.contains(&name)
+                        && !leads_nowhere(&**self.store, &key)
+                    {
                         self.found(
                             Finding::new(STRAY, "belongs to no node").with_key(key.as_str()),
                         );

@@ -42,6 +42,8 @@ rules! {
         begin with __";
     VERSION_2 "zarr-v2-node" Warning "a node of Zarr version 2 in a hierarchy of version 3";
     STRAY "stray-object" Warning "an object that belongs to no node";
+    CONVENTION "convention" Warning "attributes of a known convention do not agree with the nodes of \
+        their group";
     HIDDEN "hidden-chunks" Warning "chunks under keys of another encoding than the document's, which \
         read as fill values";
     MIGRATED "migrated-document" Note "a document of Zarr version 2 beside one of version 3";

@@ -59,6 +59,8 @@ pub(crate) struct Walk<'a> {
     pub(crate) looked: HashMap<Prefix, Ahead>,
     /// The arrays without a checksum.
     bare: u64,
+    /// The names of objects that the group in hand has by its conventions.
+    pub(crate) owned: &'static [&'static str],
 }
 
 impl<'a> Walk<'a> {
@@ -69,7 +71,7 @@ impl<'a> Walk<'a> {
         watch: CheckWatch<'a>,
     ) -> Self {
         let (summary, consolidated, looked) = (Summary::default(), Vec::new(), HashMap::new());
-        Self { store, options, report, watch, summary, consolidated, looked, bare: 0 }
+        Self { store, options, report, watch, summary, consolidated, looked, bare: 0, owned: &[] }
     }
 
     /// Reports a finding in documents and keys; of several parts, only the first does.
@@ -81,6 +83,9 @@ impl<'a> Walk<'a> {
 
     /// Reports a finding in a chunk; each chunk is read by one part.
     pub(crate) fn found_in_chunk(&mut self, finding: Finding) {
+        if self.options.ignores(&finding) {
+            return;
+        }
         let count = match finding.severity() {
             Severity::Error => &mut self.summary.errors,
             Severity::Warning => &mut self.summary.warnings,
@@ -144,6 +149,7 @@ impl<'a> Walk<'a> {
                 self.listed(prefix);
                 self.findings(&key, group.findings());
                 self.consolidated(prefix, &key, &group)?;
+                self.conventions(prefix, &key, &group)?;
                 self.children(prefix, Parent::Group, waiting)
             }
             Ok(NodeMetadata::Array(array)) => {

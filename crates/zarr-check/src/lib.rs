@@ -33,6 +33,7 @@ mod ahead;
 mod children;
 mod chunks;
 mod content;
+mod conventions;
 mod finding;
 mod hierarchy;
 mod inner;

@@ -5,6 +5,8 @@ use std::num::NonZeroUsize;
 use zarr_array::{Part, parallel};
 use zarr_codec::Codecs;
 
+use crate::finding::{Finding, rules};
+
 /// The extent of a check.
 #[derive(Clone, Debug)]
 #[must_use]
@@ -16,6 +18,7 @@ pub struct CheckOptions {
     pub(crate) memory: u64,
     pub(crate) part: Option<Part>,
     pub(crate) codecs: Codecs,
+    ignored: Vec<(String, String)>,
 }
 
 impl Default for CheckOptions {
@@ -35,7 +38,37 @@ impl CheckOptions {
             memory: 1 << 30,
             part: None,
             codecs: Codecs::new(),
+            ignored: Vec::new(),
         }
+    }
+
+    /// Accepts findings with this id, or `id:pattern`, those of keys that fit the pattern: in it, `*` stands for
+    /// any text. They are neither reported nor counted.
+    ///
+    /// # Errors
+    /// The id, if no rule has it.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_check::CheckOptions;
+    ///
+    /// let options = CheckOptions::new().ignore("stray-object:*.parquet");
+    /// assert!(options.is_ok());
+    /// assert_eq!(CheckOptions::new().ignore("stray").unwrap_err(), "stray");
+    /// ```
+    pub fn ignore(mut self, text: &str) -> Result<Self, String> {
+        let (id, pattern) = text.split_once(':').unwrap_or((text, "*"));
+        if !rules().any(|rule| rule.id() == id) {
+            return Err(id.to_owned());
+        }
+        self.ignored.push((id.to_owned(), pattern.to_owned()));
+        Ok(self)
+    }
+
+    pub(crate) fn ignores(&self, finding: &Finding) -> bool {
+        let key = finding.key().unwrap_or_default();
+        let mut ignored = self.ignored.iter();
+        ignored.any(|(id, pattern)| id == finding.id() && fits(key, pattern))
     }
 
     /// Whether every stored chunk is read and decoded.
@@ -97,4 +130,19 @@ impl CheckOptions {
         self.codecs = codecs;
         self
     }
+}
+
+/// Whether a key is as a pattern says.
+fn fits(key: &str, pattern: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return key == pattern };
+    let Some(mut key) = key.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match key.split_once(part) {
+            Some((_, after)) => key = after,
+            None => return false,
+        }
+    }
+    key.ends_with(last)
 }

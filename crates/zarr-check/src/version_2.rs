@@ -30,6 +30,7 @@ impl Walk<'_> {
                 self.summary.groups = self.summary.groups.saturating_add(1);
                 self.findings_of_documents(prefix, version_2::ATTRIBUTES, group.findings())?;
                 self.consolidated(prefix, &prefix.key(version_2::CONSOLIDATED)?, &group)?;
+                self.conventions(prefix, &prefix.key(version_2::ATTRIBUTES)?, &group)?;
                 self.children(prefix, Parent::GroupOfVersion2, waiting)
             }
             NodeMetadata::Array(array) => {

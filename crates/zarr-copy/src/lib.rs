@@ -91,10 +91,10 @@ pub use endpoint::Endpoint;
 pub use error::TransferError;
 pub use new_node::NewNode;
 pub use plan::CopyPlan;
-pub use region_index::make_region_index;
+pub use region_index::{inner_axis, make_region_index};
 pub use tasks::intermediate_place::INTERMEDIATE;
 pub use tasks::route::{Route, Why};
-pub use tree::{copy_tree, plan_tree, source_arrays};
+pub use tree::{copy_tree, other_objects, plan_tree, source_arrays};
 
 /// The object next to the place of a target's `zarr.json`, until a copy to it is finished.
 pub const MARKER: &str = zarr_array::unfinished::MARKER;

@@ -35,12 +35,7 @@ pub fn make_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool
     }
     let [position, contig, length] = arrays.as_slice() else { return Ok(false) };
     let [axis] = position.0.grid().axes() else { return Ok(false) };
-    // Inner chunks are the chunks of a shard for bio2zarr.
-    let inner = match position.0.metadata().codecs().first() {
-        Some(Codec::ShardingIndexed(shards)) => shards.chunk_shape.first(),
-        _ => None,
-    };
-    let inner = inner.and_then(|edge| Axis::regular(axis.extent(), *edge).ok());
+    let inner = inner_axis(&position.0);
     let axis = inner.as_ref().unwrap_or(axis);
     if [contig, length].iter().any(|(array, _)| array.shape() != position.0.shape()) {
         return Ok(false);
@@ -82,4 +77,13 @@ pub fn make_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool
     let index = group.create_array(REGION_INDEX, metadata)?;
     index.write([0..count, 0..COLUMNS], &bytes.collect::<Vec<u8>>())?;
     Ok(true)
+}
+
+/// The inner chunks of the first axis, if the array has shards: for bio2zarr they are the chunks.
+#[must_use]
+pub fn inner_axis(array: &Array) -> Option<Axis> {
+    let Some(Codec::ShardingIndexed(shards)) = array.metadata().codecs().first() else {
+        return None;
+    };
+    Axis::regular(*array.shape().first()?, *shards.chunk_shape.first()?).ok()
 }

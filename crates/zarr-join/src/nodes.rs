@@ -124,6 +124,15 @@ impl NodePlan {
         }
     }
 
+    /// See [`GroupJoinPlan::left_out`].
+    #[must_use]
+    pub fn left_out(&self) -> &[String] {
+        match self {
+            Self::Array(_) => &[],
+            Self::Group(plan) => plan.left_out(),
+        }
+    }
+
     /// Makes the joined node at `prefix` in `store`; see [`JoinPlan::execute`].
     ///
     /// # Errors

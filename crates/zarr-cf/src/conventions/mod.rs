@@ -202,6 +202,17 @@ impl GroupMeaning {
         names
     }
 
+    /// The names of objects that are no nodes, and that the group has by its conventions.
+    #[must_use]
+    pub fn objects(&self) -> &'static [&'static str] {
+        let is_spatial = self.0.get("spatialdata_attrs").is_some_and(Value::is_object);
+        match (is_spatial, self.ome().is_some()) {
+            (true, _) => &["shapes.parquet", "points.parquet"],
+            (false, true) => &["OME", "METADATA.ome.xml"],
+            (false, false) => &[],
+        }
+    }
+
     /// Whether the group is of VCF-Zarr, so that its array [`REGION_INDEX`] has the first and last
     /// positions of each chunk of `variant_position`.
     #[must_use]

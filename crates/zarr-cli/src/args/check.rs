@@ -27,6 +27,10 @@ pub(crate) struct Check {
     /// Report every chunk that is not stored. Without this option, a note counts them, if they are few.
     #[arg(long, conflicts_with = "part")]
     pub(crate) complete: bool,
+    /// Accept findings with this id, or with id:pattern those of keys that fit: stray-object:*.parquet, in
+    /// which * is any text. Repeat it for more.
+    #[arg(long, value_name = "ID")]
+    pub(crate) ignore: Vec<String>,
     /// Also read and decode every chunk.
     #[arg(long)]
     pub(crate) data: bool,

@@ -7,8 +7,9 @@ mod walk;
 
 use zarr_array::names_without_key;
 use zarr_array::node;
+use zarr_array::unfinished::{MARKER, REARRANGE_MARKER};
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
-use zarr_store::{Prefix, StoreExt as _};
+use zarr_store::{Key, Prefix, StoreExt as _};
 
 use crate::array::copy_one;
 use crate::array_copy::{ArrayCopy, Change};
@@ -253,4 +254,34 @@ pub fn source_arrays(
         Ok(_) => None,
         Err(error) => Some(Err(error)),
     })
+}
+
+/// The objects below the node at `from` that belong to no node, which [`copy_tree`] copies too. Markers of
+/// work are none of them. It ends after an error.
+///
+/// # Errors
+/// Errors of reading the source.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use zarr_copy::{Endpoint, other_objects};
+/// use zarr_store::{Key, MemoryStore, Prefix, Store, StoreExt};
+///
+/// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// store.put(&Key::new("zarr.json")?, br#"{"zarr_format": 3, "node_type": "group"}"#)?;
+/// store.put(&Key::new("shapes.parquet")?, b"a table")?;
+/// let root = Prefix::root();
+/// let others: Vec<Key> = other_objects(Endpoint::new(&store, &root)).collect::<Result<_, _>>()?;
+/// assert_eq!(others, [Key::new("shapes.parquet")?]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn other_objects(from: Endpoint<'_>) -> impl Iterator<Item = Result<Key, TransferError>> {
+    let of_step = |step: Result<Step, TransferError>| match step {
+        Ok(Step { visit: Visit::Others(keys), .. }) => keys.into_iter().map(Ok).collect(),
+        Ok(_) => Vec::new(),
+        Err(error) => vec![Err(error)],
+    };
+    let is_marker = |key: &Key| [MARKER, REARRANGE_MARKER].contains(&key.name());
+    Walk::of(from).flat_map(of_step).filter(move |key| !key.as_ref().is_ok_and(is_marker))
 }

@@ -39,7 +39,9 @@ impl GroupJoinPlan {
         let mut within = ContentDigest::default();
         self.arrays().for_each(|(path, plan)| within.add_document(path, plan.metadata().json()));
         make(&from, (content, Some(within)), to, &document, options, |node| {
-            work.fill("", prefix, node, &mut summary)
+            work.fill("", prefix, node, &mut summary)?;
+            summary.others = self.others.put(&self.members, &*node.store(), prefix)?;
+            Ok(())
         })?;
         let first = self.members.first().ok_or(JoinError::NoMembers)?;
         if GroupMeaning::of(first.group().metadata()).region_index()

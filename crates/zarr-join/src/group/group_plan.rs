@@ -9,6 +9,7 @@ use zarr_metadata::{ArrayMetadata, ChunkGrid, GroupMetadata, NodeMetadata};
 
 use super::arranged::{ArrangedGroups, Places};
 use super::coordinates::{check_order_of, places};
+use super::other_objects::OtherObjects;
 use super::tree::{GroupMember, GroupTree};
 use crate::conventions;
 use crate::error::JoinError;
@@ -57,6 +58,7 @@ pub struct GroupJoinPlan {
     /// By path; the root is the empty one.
     pub(super) groups: BTreeMap<String, GroupMetadata>,
     pub(super) arrays: BTreeMap<String, JoinPlan>,
+    pub(super) others: OtherObjects,
 }
 
 impl JoinGroups {
@@ -124,7 +126,8 @@ impl JoinGroups {
             Ok::<(), E>(())
         })?;
         consolidate(&mut groups, &arrays, &self.members)?;
-        Ok(GroupJoinPlan { members: self.members, groups, arrays })
+        let others = OtherObjects::of(&self.members)?;
+        Ok(GroupJoinPlan { members: self.members, groups, arrays, others })
     }
 
     /// Looks at all nodes of all members. `each` gets the path of each joined array and its join;
@@ -234,6 +237,13 @@ impl GroupJoinPlan {
     /// The plan of each array, by its path.
     pub fn arrays(&self) -> impl Iterator<Item = (&str, &JoinPlan)> {
         self.arrays.iter().map(|(path, plan)| (path.as_str(), plan))
+    }
+
+    /// The names of objects of members that belong to no node and are not in the joined group: it has those
+    /// of its first member, and equal ones are not named.
+    #[must_use]
+    pub fn left_out(&self) -> &[String] {
+        &self.others.left_out
     }
 
     /// The document of the joined array at a path.

@@ -4,6 +4,7 @@ mod arranged;
 mod coordinates;
 mod execute;
 mod group_plan;
+mod other_objects;
 mod tree;
 
 pub use coordinates::check_order;

@@ -75,6 +75,8 @@ pub struct JoinSummary {
     pub written: u64,
     /// Chunks that an earlier, interrupted run had made.
     pub skipped: u64,
+    /// Objects of the first group that belong to no node, and were copied.
+    pub others: u64,
 }
 
 impl JoinSummary {
@@ -86,6 +88,7 @@ impl JoinSummary {
         self.copied_bytes = self.copied_bytes.saturating_add(other.copied_bytes);
         self.written = self.written.saturating_add(other.written);
         self.skipped = self.skipped.saturating_add(other.skipped);
+        self.others = self.others.saturating_add(other.others);
     }
 }
 

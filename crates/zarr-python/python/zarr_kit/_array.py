@@ -682,6 +682,7 @@ class Array(Layout):
         data: bool = True,
         complete: bool = False,
         memory: int | str = _check.MEMORY,
+        ignore: Sequence[str] = (),
         progress: Progress = False,
     ) -> _check.Report:
         """Checks the stored array against the specifications.
@@ -695,6 +696,9 @@ class Array(Layout):
             array that lacks few are a note.
         memory
             The bytes that decoded elements may take at a time, such as ``"512MiB"``.
+        ignore
+            Ids of findings that are accepted, such as ``"stray-object"``, or with a pattern of keys:
+            ``"stray-object:*.parquet"``.
         progress
             True for a bar on standard error, or a function that gets the path of the array, the
             chunks that are done, and those there are.
@@ -707,7 +711,7 @@ class Array(Layout):
         Raises
         ------
         ValueError
-            If ``memory`` is no number of bytes.
+            If ``memory`` is no number of bytes, or no finding has an id in ``ignore``.
 
         Examples
         --------
@@ -717,7 +721,7 @@ class Array(Layout):
         >>> [(found.id, found.region) for found in a.check(complete=True)]
         [('missing-chunk', (slice(6, 9, None),))]
         """
-        return _check.check_node(self._native, data, complete, memory, progress)
+        return _check.check_node(self._native, data, complete, memory, ignore, progress)
 
     # Work ------------------------------------------------------------------------------------
 

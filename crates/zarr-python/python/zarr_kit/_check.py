@@ -138,6 +138,7 @@ def check(
     data: bool = True,
     complete: bool = False,
     memory: int | str = MEMORY,
+    ignore: Sequence[str] = (),
     progress: Progress = False,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Report:
@@ -147,7 +148,7 @@ def check(
     ----------
     store, path, storage_options
         As for `open`.
-    data, complete, memory, progress
+    data, complete, memory, ignore, progress
         As for `Array.check`.
 
     Returns
@@ -160,7 +161,7 @@ def check(
     FileNotFoundError
         If the place does not exist.
     ValueError
-        If ``memory`` is no number of bytes.
+        If ``memory`` is no number of bytes, or no finding has an id in ``ignore``.
 
     Examples
     --------
@@ -170,15 +171,20 @@ def check(
     >>> [finding.severity for finding in zarr_kit.check(folder)]
     ['error']
     """
-    return check_node(_store.state(store, path, storage_options), data, complete, memory, progress)
+    return check_node(_store.state(store, path, storage_options), data, complete, memory, ignore, progress)
 
 
 def check_node(
-    node: _native.NodeOrState, data: bool, complete: bool, memory: int | str, progress: Progress
+    node: _native.NodeOrState,
+    data: bool,
+    complete: bool,
+    memory: int | str,
+    ignore: Sequence[str],
+    progress: Progress,
 ) -> Report:
     """Checks an open node, or the node that a `_store.state` names."""
     with told(progress, "chunks") as tell:
-        found, seen = _native.check(node, data, complete, parsed_bytes(memory), tell)
+        found, seen = _native.check(node, data, complete, parsed_bytes(memory), list(ignore), tell)
     return Report([_finding(*finding) for finding in found], seen)
 
 

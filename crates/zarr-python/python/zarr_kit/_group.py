@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -275,13 +275,14 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         data: bool = True,
         complete: bool = False,
         memory: int | str = _check.MEMORY,
+        ignore: Sequence[str] = (),
         progress: Progress = False,
     ) -> _check.Report:
         """Checks everything stored below the group against the specifications.
 
         Parameters
         ----------
-        data, complete, memory, progress
+        data, complete, memory, ignore, progress
             As for `Array.check`.
 
         Returns
@@ -292,7 +293,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         Raises
         ------
         ValueError
-            If ``memory`` is no number of bytes.
+            If ``memory`` is no number of bytes, or no finding has an id in ``ignore``.
 
         Examples
         --------
@@ -300,7 +301,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         >>> zarr_kit.create_group("memory:").check().is_clean
         True
         """
-        return _check.check_node(self._native, data, complete, memory, progress)
+        return _check.check_node(self._native, data, complete, memory, ignore, progress)
 
     # Names of zarr-python ------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ def array_document(
 ) -> str: ...
 def check_portable(document: str) -> None: ...
 def check(
-    node: NodeOrState, data: bool, complete: bool, memory: int, progress: _Told | None
+    node: NodeOrState, data: bool, complete: bool, memory: int, ignore: list[str], progress: _Told | None
 ) -> tuple[
     list[tuple[str, str, str | None, str | None, str, str, _Region | None, str | None, str | None]],
     tuple[int, int, int, int],

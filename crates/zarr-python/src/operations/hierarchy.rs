@@ -64,11 +64,17 @@ pub(crate) fn check(
     data: bool,
     complete: bool,
     memory: u64,
+    ignore: Vec<String>,
     progress: Option<Py<PyAny>>,
 ) -> Done<(Vec<FindingTuple>, Checked)> {
     let (place, prefix) = node.place(py, false)?;
     let mut options =
         CheckOptions::new().data(data).checksums(true).complete(complete).memory(memory);
+    for text in &ignore {
+        options = options.ignore(text).map_err(|id| {
+            PyValueError::new_err(format!("ignore: {id:?}; no finding has this id"))
+        })?;
+    }
     if let Some(threads) = place.handling.threads {
         options = options.threads(threads);
     }

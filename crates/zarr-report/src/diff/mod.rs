@@ -5,6 +5,7 @@ mod documents;
 #[cfg(test)]
 mod in_common;
 mod node;
+mod objects;
 mod passes;
 mod picked;
 mod regions;
@@ -45,7 +46,7 @@ pub struct Difference<'a> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DifferenceKind<'a> {
-    /// The node exists only in the compared node of this name.
+    /// The node, or the object of no node, exists only in the compared node of this name.
     OnlyIn(&'a str),
     /// The node cannot be read completely.
     NotCompared(DiffError),
@@ -231,6 +232,8 @@ pub enum DiffEvent<'a> {
 /// elements. A node or chunk that cannot be read is reported; the others are still compared. The
 /// comparison ends early when `event` breaks.
 ///
+/// Objects that belong to no node are compared byte by byte, or with `metadata_only` by their sizes.
+///
 /// Where axes of two arrays have unequal lengths and the labels of their coordinate arrays tell which
 /// indices are the same, these are compared, and a difference names the labels that only one has.
 ///
@@ -289,9 +292,10 @@ pub fn diff(
             (None, None) => ControlFlow::Continue(()),
         };
         if flow.is_break() {
-            break;
+            return Ok(comparison.summary);
         }
     }
+    let _ended = comparison.objects()?;
     Ok(comparison.summary)
 }
 

@@ -45,7 +45,10 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
         .checksums(true)
         .complete(args.complete)
         .memory(args.memory);
-    let options = options.part(args.part);
+    let mut options = options.part(args.part);
+    for text in &args.ignore {
+        options = options.ignore(text).map_err(|id| unknown("--ignore", &id))?;
+    }
     let is_first = args.part.is_none_or(Part::is_first);
     let bar = Bar::new();
     let places = Places::new(&place);
@@ -227,13 +230,15 @@ fn repair(place: &NodeStore, as_json: bool, out: &mut Out) -> Result<Vec<String>
 }
 
 /// Prints the explanation of an id.
+fn unknown(argument: &'static str, id: &str) -> CliError {
+    let ids: Vec<&str> = check::rules().map(|rule| rule.id()).collect();
+    let hint = nearest::hint(id, ids.iter().copied());
+    let reason = format!("no finding has this id; it is in brackets after a finding{hint}");
+    CliError::argument(argument, id, reason)
+}
+
 fn explain(id: &str) -> Result<u8, CliError> {
-    let Some(text) = check::explanation(id) else {
-        let ids: Vec<&str> = check::rules().map(|rule| rule.id()).collect();
-        let hint = nearest::hint(id, ids.iter().copied());
-        let reason = format!("no finding has this id; it is in brackets after a finding{hint}");
-        return Err(CliError::argument("--explain", id, reason));
-    };
+    let text = check::explanation(id).ok_or_else(|| unknown("--explain", id))?;
     let mut out = Out::stdout();
     for (at, paragraph) in text.split("\n\n").enumerate() {
         if at > 0 {

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{JoinOptions, JoinProgress, JoinSummary, NodeMembers, NodePlan};
-use zarr_kit::metadata::ChunkGrid;
+use zarr_kit::metadata::{ChunkGrid, Printable};
 use zarr_kit::report::format::pretty::raw;
 use zarr_kit::report::readers::Readers;
 use zarr_kit::report::words::{bytes, counted};
@@ -26,6 +26,9 @@ use crate::notation::chunks;
 use crate::output::print::{self, Out, done, note};
 use crate::output::progress::Bar;
 use crate::stores::node_store::{NodeStore, refuse_place};
+
+/// How many of the objects are named that are not in the join.
+const SHOWN: usize = 10;
 
 const INTERRUPTED: &str = "interrupted; repeat the command with --resume to continue the join";
 const INTERRUPTED_OVERWRITE: &str =
@@ -63,6 +66,13 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
     if !args.json {
         note(in_words(&plan));
     }
+    let left_out = plan.left_out();
+    for name in left_out.iter().take(SHOWN) {
+        note(format_args!("{} is not in the join: it belongs to no array", Printable(name)));
+    }
+    if let Some(more) = left_out.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        note(format_args!("nor are {} of this kind", counted(more, "more object")));
+    }
     if args.link {
         note(
             "chunks become hard links: a program that writes into one in place changes the member \
@@ -92,7 +102,7 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
             "target": target.shown, "members": names.len(), "arrays": plan.arrays().len(),
             "linked": did.linked, "reflinked": did.reflinked, "copied": did.copied,
             "copied_bytes": did.copied_bytes, "written": did.written,
-            "chunks_done_before": did.skipped, "read_by": readers.json(),
+            "chunks_done_before": did.skipped, "other_objects": did.others, "left_out": left_out, "read_by": readers.json(),
         })
     })?;
     print::readers(&readers, args.json);
@@ -184,6 +194,9 @@ fn did_in_words(members: usize, plan: &NodePlan, target: &str, did: &JoinSummary
     say(did.copied, &format!("copied ({})", bytes(did.copied_bytes.into())));
     say(did.written, "decoded and written");
     say(did.skipped, "done before");
+    if did.others > 0 {
+        let _infallible = write!(text, "; {} of the first", counted(did.others, "other object"));
+    }
     text
 }
 

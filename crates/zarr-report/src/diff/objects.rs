@@ -1,0 +1,94 @@
+//! Differences between objects that belong to no node, such as tables beside arrays.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use zarr_array::ArrayError;
+use zarr_array::store::{Key, ReadRange, StoreExt as _};
+use zarr_copy::{Endpoint, TransferError, other_objects};
+
+use super::Comparison;
+use super::documents::Change;
+use super::node::{DiffError, DiffNode};
+use crate::words;
+
+/// The bytes that are compared at once.
+const PIECE: u64 = 4 << 20;
+
+impl Comparison<'_> {
+    /// Compares the objects that belong to no node.
+    pub(super) fn objects(&mut self) -> Result<ControlFlow<()>, DiffError> {
+        let (one, other) = (self.one, self.other);
+        let (mut ours, mut theirs) = (objects(one)?, objects(other)?);
+        let paths: BTreeSet<String> = ours.keys().chain(theirs.keys()).cloned().collect();
+        for path in paths {
+            let flow = match (ours.remove(&path), theirs.remove(&path)) {
+                (Some(_), None) => self.only_in(&path, one.name),
+                (None, Some(_)) => self.only_in(&path, other.name),
+                (Some(a), Some(b)) => {
+                    let change = object((one, &a), (other, &b), self.metadata_only)?;
+                    self.changes(&path, change.into_iter().collect())
+                }
+                (None, None) => ControlFlow::Continue(()),
+            };
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// The objects, by their paths below the node. Nodes that cannot be read are told of as nodes.
+fn objects(node: &DiffNode<'_>) -> Result<BTreeMap<String, Key>, DiffError> {
+    let mut found = BTreeMap::new();
+    for key in other_objects(Endpoint::in_hierarchy(&node.store, &node.prefix)) {
+        match key {
+            Ok(key) => {
+                found.insert(node.prefix.strip(&key).unwrap_or_default().to_owned(), key);
+            }
+            Err(TransferError::Source(cause @ ArrayError::Store(_))) => {
+                return Err(node.failed(cause));
+            }
+            Err(_) => break,
+        }
+    }
+    Ok(found)
+}
+
+/// What differs between two objects: their sizes, or the first byte.
+fn object(
+    (one, ours): (&DiffNode<'_>, &Key),
+    (other, theirs): (&DiffNode<'_>, &Key),
+    sizes_only: bool,
+) -> Result<Option<Change>, DiffError> {
+    let size = |node: &DiffNode<'_>, key: &Key| {
+        let size = node.store.size(key).map_err(|cause| node.failed(ArrayError::from(cause)))?;
+        Ok::<u64, DiffError>(size.unwrap_or(0))
+    };
+    let (a, b) = (size(one, ours)?, size(other, theirs)?);
+    if a != b {
+        let text = |size: u64| words::bytes(size.into());
+        return Ok(Some(Change::content("size", text(a), text(b))));
+    }
+    let mut start = 0;
+    while start < a && !sizes_only {
+        let end = a.min(start.saturating_add(PIECE));
+        let read = |node: &DiffNode<'_>, key: &Key| {
+            let mut bytes = Vec::new();
+            let range = start..end;
+            let got =
+                node.store.get(key, ReadRange::Ranges(std::slice::from_ref(&range)), &mut bytes);
+            got.map_err(|cause| node.failed(ArrayError::from(cause))).map(|_| bytes)
+        };
+        let (ours, theirs) = (read(one, ours)?, read(other, theirs)?);
+        if ours != theirs {
+            let at = ours.iter().zip(&theirs).position(|(a, b)| a != b).unwrap_or(0);
+            let byte = |bytes: &[u8]| bytes.get(at).map_or_else(String::new, u8::to_string);
+            let at = start.saturating_add(u64::try_from(at).unwrap_or(0));
+            return Ok(Some(Change::content(format!("byte {at}"), byte(&ours), byte(&theirs))));
+        }
+        start = end;
+    }
+    Ok(None)
+}
