@@ -385,7 +385,7 @@ impl<'a> Decoder<'a> {
             Ok(codec) => codec,
             Err(ArrayError::Chain { cause, .. }) => {
                 encoded.clear();
-                return Ok(vec![unexamined(key, cause.kind())]);
+                return Ok(vec![unexamined(key, cause.reason())]);
             }
             Err(error) => return Err(error),
         };

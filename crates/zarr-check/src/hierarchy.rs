@@ -9,7 +9,7 @@ use zarr_array::Hierarchy;
 use zarr_array::names_without_key;
 use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::unfinished::{Kind, MARKER, Unfinished, UnfinishedWork};
-use zarr_codec::{ChainError, ChainErrorKind, Options};
+use zarr_codec::{ChainError, Options};
 use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 use zarr_store::{Key, Prefix, StoreExt as _, path_below};
 
@@ -397,11 +397,11 @@ pub(crate) fn document_error(key: &str, error: &MetadataError) -> Finding {
 }
 
 fn chain_error(key: &Key, error: &ChainError) -> Finding {
-    let rule = match error.kind() {
-        ChainErrorKind::Unsupported if !is_registered(error.codec()) => UNKNOWN_CODEC,
-        kind => kind.rule().unwrap_or(UNSUPPORTED),
+    let rule = match error.rule() {
+        None if error.is_unknown_codec() && !is_registered(error.codec()) => UNKNOWN_CODEC,
+        rule => rule.unwrap_or(UNSUPPORTED),
     };
-    let message = format!("codec {}: {}", error.codec(), error.kind());
+    let message = format!("codec {}: {}", error.codec(), error.reason());
     Finding::new(rule, message).with_key(key.as_str()).with_path(error.path())
 }
 

@@ -57,7 +57,7 @@ pub use any::{AnyChain, AnyChunkCodec, Needs};
 pub use array_to_bytes::shard::{NewInnerChunks, ShardCodec, ShardIndex, ShardPiece};
 pub use chain::{Chain, Lost};
 pub use chunk::{ChunkCodec, ChunkElements, Encoded, InnerChanges, InnerPart, Order};
-pub use error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
+pub use error::{ChainError, ChunkError, ChunkErrorKind};
 pub use locate::{ElementLocation, ElementLocator, InnerChunk, StoredBytes};
 pub use options::Options;
 pub use partial::{ChunkReader, Need, ReadUnits};

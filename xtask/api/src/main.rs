@@ -2,10 +2,11 @@
 //!
 //! Called as `api FILE`. It leaves out blanket implementations, those of auto traits such as `Send`,
 //! derived ones, and the headers of inherent implementations. Handwritten trait implementations are
-//! listed.
+//! listed once, by their header and their types: the trait has the rest.
 
 #![forbid(unsafe_code)]
 
+use std::collections::HashSet;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -21,8 +22,22 @@ fn main() -> ExitCode {
         .build();
     match built {
         Ok(api) => {
-            let lines = api.items().map(ToString::to_string);
-            lines.filter(|line| !is_inherent_header(line)).for_each(|line| println!("{line}"));
+            let (mut lines, mut of_traits) = (HashSet::new(), HashSet::new());
+            for item in api.items() {
+                let line = item.to_string();
+                if line.starts_with("impl ") || line.starts_with("impl<") {
+                    if !line.contains(" for ") {
+                        continue;
+                    }
+                    of_traits.insert(item.id());
+                }
+                let is_of_trait = item.parent_id().is_some_and(|id| of_traits.contains(&id));
+                let is_said = is_of_trait && !line.starts_with("pub type");
+                // A trait of the crate lists its implementations a second time.
+                if !is_said && lines.insert(line.clone()) {
+                    println!("{line}");
+                }
+            }
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -30,9 +45,4 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Whether a line only opens `impl Type`, whose items have lines of their own.
-fn is_inherent_header(line: &str) -> bool {
-    (line.starts_with("impl ") || line.starts_with("impl<")) && !line.contains(" for ")
 }

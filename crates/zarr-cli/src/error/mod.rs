@@ -9,7 +9,6 @@ use std::path::PathBuf;
 
 use zarr_kit::array::store::StoreError;
 use zarr_kit::array::unfinished::{REARRANGE_MARKER, UnfinishedWork};
-use zarr_kit::codec::ChainErrorKind;
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::JoinError;
 use zarr_kit::metadata::{MetadataError, Printable, Rule};
@@ -193,9 +192,7 @@ fn at(place: &str, cause: &ArrayError) -> String {
             let hint = nearest::hint(data_type, names.iter().map(AsRef::as_ref));
             format!("{place}: elements of data type {data_type} are not read here{hint}")
         }
-        ArrayError::Chain { cause: chain, .. }
-            if matches!(chain.kind(), ChainErrorKind::Unsupported) =>
-        {
+        ArrayError::Chain { cause: chain, .. } if chain.is_unknown_codec() => {
             format!("{place}: {cause}{}", nearest::hint(chain.codec(), CODECS))
         }
         loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them anyway"),

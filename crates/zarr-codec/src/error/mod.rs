@@ -48,10 +48,28 @@ impl ChainError {
         &self.inner.codec
     }
 
-    /// The kind of fault.
+    /// The found and the allowed values, without the place.
     #[must_use]
-    pub fn kind(&self) -> &ChainErrorKind {
+    pub fn reason(&self) -> impl fmt::Display {
         &self.inner.kind
+    }
+
+    /// The broken rule of the specifications; `None` if the codec is only unsupported here.
+    #[must_use]
+    pub fn rule(&self) -> Option<Rule> {
+        self.inner.kind.rule()
+    }
+
+    /// Whether no codec of this name is known.
+    #[must_use]
+    pub fn is_unknown_codec(&self) -> bool {
+        self.inner.kind == ChainErrorKind::Unsupported
+    }
+
+    /// Whether the codec can be read but not written here (SD-11, SD-42).
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.inner.kind == ChainErrorKind::ReadOnly
     }
 }
 
@@ -66,8 +84,7 @@ impl std::error::Error for ChainError {}
 
 /// Kinds of faults of chains.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ChainErrorKind {
+pub(crate) enum ChainErrorKind {
     /// The codec is not known.
     #[error("not supported here")]
     Unsupported,
@@ -257,9 +274,7 @@ impl ChainErrorKind {
         Self::Other { reason: in_full(&*error) }
     }
 
-    /// The broken rule of the specifications; `None` if the codec is only unsupported here.
-    #[must_use]
-    pub fn rule(&self) -> Option<Rule> {
+    fn rule(&self) -> Option<Rule> {
         Some(match self {
             Self::Order => Rule::CHAIN_ORDER,
             Self::MissingEndian { .. } => Rule::BYTES_ENDIAN_MISSING,

@@ -1,7 +1,7 @@
 //! Violations of the specifications in chains and chunks, by the variant of the error. The first
 //! column names the row of `docs/conformance.md`.
 
-use zarr_codec::{AxisEdges, ChainErrorKind, ChunkErrorKind};
+use zarr_codec::{AxisEdges, ChunkErrorKind};
 
 use crate::support::{bind, codec, decode_whole, encode};
 
@@ -22,69 +22,66 @@ fn shard(chunk_shape: &str, index: &str) -> String {
 
 const LITTLE: &str = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
 
-/// The row, the chain, the data type, the shape of the chunk, and the test of the error.
-type Case = (&'static str, String, &'static str, &'static [u64], fn(&ChainErrorKind) -> bool);
+/// The row, the chain, the data type, the shape of the chunk, and a part of the message.
+type Case = (&'static str, String, &'static str, &'static [u64], &'static str);
 
 #[test]
 fn chains_that_do_not_fit_their_input_are_refused() {
-    use ChainErrorKind as Kind;
     let bytes = r#"{"name": "bytes"}"#;
     let after = |codec: String| format!("{codec}, {bytes}");
     let reshape = |shape: &str| after(configured("reshape", &format!("\"shape\": {shape}")));
     let cases: [Case; 16] = [
-        ("RS-3", reshape("[5]"), "uint8", &[4], |kind| {
-            matches!(kind, Kind::ReshapeElements { .. })
-        }),
-        ("RS-3", reshape("[5, -1]"), "uint8", &[4, 6], |kind| {
-            matches!(kind, Kind::ReshapeNotDivisible { .. })
-        }),
-        ("RS-5", reshape("[2, [1], 2]"), "uint8", &[4, 6], |kind| {
-            matches!(kind, Kind::ReshapePlace { .. })
-        }),
-        ("RS-5", reshape("[[0, 2], 2]"), "uint8", &[2, 2, 2], |kind| {
-            matches!(kind, Kind::ReshapePlace { .. })
-        }),
-        ("RS-5", reshape("[[2], -1]"), "uint8", &[2, 2], |kind| {
-            matches!(kind, Kind::ReshapeInputDim { .. })
-        }),
-        ("TR-2", after(configured("transpose", "\"order\": [1, 0]")), "uint8", &[4], |kind| {
-            matches!(kind, Kind::TransposeOrder { .. })
-        }),
-        ("PB-4", configured("packbits", "\"last_bit\": 16"), "int16", &[4], |kind| {
-            matches!(kind, Kind::BitRange { .. })
-        }),
-        ("PB-10", configured("packbits", ""), "r16", &[4], |kind| {
-            matches!(kind, Kind::DataType { .. })
-        }),
-        ("BY-2", bytes.to_owned(), "int16", &[4], |kind| {
-            matches!(kind, Kind::MissingEndian { .. })
-        }),
-        ("BY-2", bytes.to_owned(), "complex64", &[4], |kind| {
-            matches!(kind, Kind::MissingEndian { .. })
-        }),
-        ("CO-21", after(configured("numcodecs.packbits", "")), "uint8", &[4], |kind| {
-            matches!(kind, Kind::DataType { .. })
-        }),
-        ("CO-25", format!("{bytes}, {}", configured("new", "")), "uint8", &[4], |kind| {
-            matches!(kind, Kind::Unsupported)
-        }),
-        ("SH-3", shard("[2]", LITTLE), "uint8", &[4, 4], |kind| {
-            matches!(kind, Kind::ShardRank { .. })
-        }),
-        ("SH-4", shard("[3]", LITTLE), "uint8", &[4], |kind| {
-            matches!(kind, Kind::ShardDivides { .. })
-        }),
-        ("SH-4", shard("[8]", LITTLE), "uint8", &[4], |kind| {
-            matches!(kind, Kind::ShardDivides { .. })
-        }),
-        ("SH-7", shard("[2]", &format!("{LITTLE}, {GZIP}")), "uint8", &[4], |kind| {
-            matches!(kind, Kind::IndexSize)
-        }),
+        ("RS-3", reshape("[5]"), "uint8", &[4], "sizes multiply to"),
+        ("RS-3", reshape("[5, -1]"), "uint8", &[4, 6], "-1 cannot be resolved"),
+        ("RS-5", reshape("[2, [1], 2]"), "uint8", &[4, 6], "the sizes "),
+        ("RS-5", reshape("[[0, 2], 2]"), "uint8", &[2, 2, 2], "the sizes "),
+        ("RS-5", reshape("[[2], -1]"), "uint8", &[2, 2], "names input dimension 2"),
+        (
+            "TR-2",
+            after(configured("transpose", "\"order\": [1, 0]")),
+            "uint8",
+            &[4],
+            "is not a permutation",
+        ),
+        (
+            "PB-4",
+            configured("packbits", "\"last_bit\": 16"),
+            "int16",
+            &[4],
+            "are not within the 16 bits",
+        ),
+        ("PB-10", configured("packbits", ""), "r16", &[4], "cannot encode data type"),
+        ("BY-2", bytes.to_owned(), "int16", &[4], "needs `endian`"),
+        ("BY-2", bytes.to_owned(), "complex64", &[4], "needs `endian`"),
+        (
+            "CO-21",
+            after(configured("numcodecs.packbits", "")),
+            "uint8",
+            &[4],
+            "cannot encode data type",
+        ),
+        (
+            "CO-25",
+            format!("{bytes}, {}", configured("new", "")),
+            "uint8",
+            &[4],
+            "not supported here",
+        ),
+        ("SH-3", shard("[2]", LITTLE), "uint8", &[4, 4], "chunk_shape has 1 dimension"),
+        ("SH-4", shard("[3]", LITTLE), "uint8", &[4], "does not always divide 4"),
+        ("SH-4", shard("[8]", LITTLE), "uint8", &[4], "does not always divide 4"),
+        (
+            "SH-7",
+            shard("[2]", &format!("{LITTLE}, {GZIP}")),
+            "uint8",
+            &[4],
+            "must have a fixed size",
+        ),
     ];
-    for (row, codecs, data_type, shape, is_expected) in cases {
+    for (row, codecs, data_type, shape, expected) in cases {
         let edges: Vec<AxisEdges> = shape.iter().map(|edge| AxisEdges::one(*edge)).collect();
         let error = bind(&format!("[{codecs}]"), data_type, &edges).expect_err(row);
-        assert!(is_expected(error.kind()), "{row}: {codecs}: {error}");
+        assert!(error.to_string().contains(expected), "{row}: {codecs}: {error}");
     }
 }
 

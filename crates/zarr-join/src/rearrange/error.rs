@@ -9,8 +9,11 @@ use zarr_metadata::Printable;
 /// The reason why the chunks along an axis cannot be rearranged: the cause of an
 /// [`ArrayError::Refused`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RearrangeError {
+#[error(transparent)]
+pub struct RearrangeError(#[from] Refusal);
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Refusal {
     /// A cut through a chunk, which would have to be decoded, or through a member of a virtual join.
     #[error(
         "axis {axis}: index {index} is inside a {what}, and {what}s are only moved whole: the \
@@ -230,6 +233,6 @@ impl fmt::Display for Known<'_> {
 }
 
 /// The error of a node that cannot be rearranged, or is being rearranged.
-pub(super) fn refused(prefix: &Prefix, cause: RearrangeError) -> ArrayError {
-    ArrayError::Refused { path: node::display(prefix), cause: Box::new(cause) }
+pub(super) fn refused(prefix: &Prefix, cause: impl Into<RearrangeError>) -> ArrayError {
+    ArrayError::Refused { path: node::display(prefix), cause: Box::new(cause.into()) }
 }

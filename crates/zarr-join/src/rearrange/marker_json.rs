@@ -7,7 +7,7 @@ use zarr_array::ArrayError;
 use zarr_array::store::{Prefix, Store, StoreExt as _};
 use zarr_array::unfinished::{MARKER_VERSION, REARRANGE_MARKER as MARKER};
 
-use crate::rearrange::error::{RearrangeError, refused};
+use crate::rearrange::error::{Refusal, refused};
 
 /// The members of a marker, each with its text: documents are read from their own.
 pub(super) type Members = BTreeMap<String, Box<RawValue>>;
@@ -19,7 +19,7 @@ const LONGEST: u64 = 1 << 26;
 /// one.
 ///
 /// # Errors
-/// [`RearrangeError::MarkerVersion`] if its version is another; [`RearrangeError::Marker`] if `read`
+/// [`Refusal::MarkerVersion`] if its version is another; [`Refusal::Marker`] if `read`
 /// makes nothing of it.
 pub(super) fn marker_at<M>(
     store: &dyn Store,
@@ -40,8 +40,8 @@ pub(super) fn marker_at<M>(
     marker.map(Some).ok_or_else(|| {
         let key = key.to_string();
         let cause = match version.filter(|version| *version != MARKER_VERSION) {
-            Some(found) => RearrangeError::MarkerVersion { key, found, allowed: MARKER_VERSION },
-            None => RearrangeError::Marker { key },
+            Some(found) => Refusal::MarkerVersion { key, found, allowed: MARKER_VERSION },
+            None => Refusal::Marker { key },
         };
         refused(prefix, cause)
     })

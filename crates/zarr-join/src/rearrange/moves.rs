@@ -7,7 +7,7 @@ use zarr_array::store::{Key, Links, StoreExt as _};
 
 use super::array_marker::away;
 use super::{Placed, RearrangeCounts, Rearrangement};
-use crate::rearrange::error::{RearrangeError, refused};
+use crate::rearrange::error::{Refusal, refused};
 
 /// A stored chunk that the rearranged array has.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Rearrangement {
                     && prefix.strip(&key).is_some_and(|name| away.decode(name, rank).is_some())
                 {
                     let key = key.to_string();
-                    return Err(refused(self.array.prefix(), RearrangeError::InTheWay { key }));
+                    return Err(refused(self.array.prefix(), Refusal::InTheWay { key }));
                 }
                 layout.check_chunk_folder(&**self.array.store(), &key)?;
                 continue;
@@ -95,7 +95,7 @@ impl Rearrangement {
                 past_end.push((key, index));
                 continue;
             }
-            let number = index.get(self.axis).copied().unwrap_or(0);
+            let number = index[self.axis];
             let after = own.partition_point(|placed| placed.chunks.start <= number);
             let placed = after.checked_sub(1).and_then(|before| own.get(before));
             match placed.filter(|placed| placed.chunks.contains(&number)) {
@@ -111,7 +111,7 @@ impl Rearrangement {
                 true => Ok(()),
                 false => {
                     let key = key.to_string();
-                    Err(refused(self.array.prefix(), RearrangeError::PastEnd { key }))
+                    Err(refused(self.array.prefix(), Refusal::PastEnd { key }))
                 }
             }
         })?;

@@ -11,7 +11,7 @@ use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
 
 use crate::conventions;
 
-use super::error::{RearrangeError, refused};
+use super::error::{RearrangeError, Refusal, refused};
 use super::{Placed, RearrangeCounts, Rearrangement, Span};
 
 impl Rearrangement {
@@ -61,7 +61,7 @@ impl Rearrangement {
         spans: impl IntoIterator<Item = Span>,
     ) -> Result<Self, ArrayError> {
         if let Some(reason) = conventions::refused_alone(array) {
-            return Err(refused(array.prefix(), RearrangeError::Convention { reason }));
+            return Err(refused(array.prefix(), Refusal::Convention { reason }));
         }
         let plan = Self::planned(array, axis, spans, true)?;
         node::refuse_unfinished_above(array.store(), [array.prefix()])?;
@@ -77,7 +77,7 @@ impl Rearrangement {
     ) -> Result<Self, ArrayError> {
         node::refuse_version_2(array.metadata().is_version_2(), array.prefix())?;
         if array.members().is_some() {
-            return Err(refused(array.prefix(), RearrangeError::Joined { what: "the array" }));
+            return Err(refused(array.prefix(), Refusal::Joined { what: "the array" }));
         }
         let rank = array.shape().len();
         let own = array.grid().axes().get(axis).ok_or(ArrayError::Axis { axis, rank })?;
@@ -124,8 +124,8 @@ fn place(
                 kept.push(range);
             }
             Span::Inserted(other) => {
-                check_inserted(array, axis, &other).map_err(refused)?;
-                let occupied = other.grid().occupied().get(axis).copied().unwrap_or(0);
+                check_inserted(array, axis, &other).map_err(|cause| refused(cause.into()))?;
+                let occupied = other.grid().occupied()[axis];
                 if occupied > 0 {
                     let inserted = Some(other);
                     placed.push(Placed { inserted, chunks: 0..occupied, at: 0 });
@@ -151,13 +151,13 @@ fn place(
     }
     let pieces: Vec<&Axis> = pieces.iter().flatten().collect();
     if pieces.is_empty() {
-        return Err(refused(RearrangeError::Nothing { axis }));
+        return Err(refused(Refusal::Nothing { axis }.into()));
     }
     let joined = Axis::concat(&pieces).map_err(|error| match *error.kind() {
         GridErrorKind::ClippedAxis { member, extent, end } => {
             let is_own = placed.get(member).is_some_and(Placed::is_own);
             let what = if is_own { "the kept part" } else { "the inserted array" };
-            refused(RearrangeError::Overhang { axis, what, extent, end })
+            refused(Refusal::Overhang { axis, what, extent, end }.into())
         }
         _ => grid(error),
     })?;
@@ -165,13 +165,13 @@ fn place(
 }
 
 /// Refuses an array with chunks that cannot be chunks of this array.
-fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), RearrangeError> {
+fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), Refusal> {
     if other.members().is_some() {
-        return Err(RearrangeError::Joined { what: "the inserted array" });
+        return Err(Refusal::Joined { what: "the inserted array" });
     }
     let same = |what: &'static str, found: String, expected: String| match found == expected {
         true => Ok(()),
-        false => Err(RearrangeError::Inserted { what, found, expected }),
+        false => Err(Refusal::Inserted { what, found, expected }),
     };
     let (theirs, ours) = (other.metadata(), array.metadata());
     let rank = |array: &Array| array.shape().len().to_string();
@@ -186,13 +186,13 @@ fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), Rearr
         // The names may be equal, and the configurations not.
         let found =
             if found == expected { format!("{found}, configured otherwise") } else { found };
-        return Err(RearrangeError::Inserted { what: "codecs", found, expected });
+        return Err(Refusal::Inserted { what: "codecs", found, expected });
     }
     if other.fill() != array.fill() {
         let (found, expected) = (theirs.fill_value().json(), ours.fill_value().json());
         let what = "fill value";
         let (found, expected) = (found.to_owned(), expected.to_owned());
-        return Err(RearrangeError::Inserted { what, found, expected });
+        return Err(Refusal::Inserted { what, found, expected });
     }
     let axes = other.grid().axes().iter().zip(array.grid().axes()).enumerate();
     for (number, (found, expected)) in axes.filter(|(number, _)| *number != axis) {
@@ -208,7 +208,7 @@ fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), Rearr
                 format!("{} on axis {number}", edges.join(", "))
             };
             let (found, expected) = (edges(found), edges(expected));
-            return Err(RearrangeError::Inserted { what, found, expected });
+            return Err(Refusal::Inserted { what, found, expected });
         }
     }
     Ok(())
@@ -222,7 +222,7 @@ fn on(axis: usize, length: u64) -> String {
 /// that cuts a chunk calls it `what`, such as `"member"` if each is a member of a virtual join.
 ///
 /// # Errors
-/// [`RearrangeError::Range`]; [`RearrangeError::Unaligned`].
+/// [`RearrangeError`] for a range that is not within the axis, or cuts a chunk.
 pub fn whole_chunks(
     own: &Axis,
     axis: usize,
@@ -232,7 +232,7 @@ pub fn whole_chunks(
     let extent = own.extent();
     let (start, stop) = (range.start, range.end);
     if start > stop || stop > extent {
-        return Err(RearrangeError::Range { axis, start, stop, extent });
+        return Err(Refusal::Range { axis, start, stop, extent }.into());
     }
     if start == stop {
         return Ok(0..0);
@@ -240,7 +240,7 @@ pub fn whole_chunks(
     let number = |index: u64| match own.chunk_of(index) {
         None => Ok(own.occupied()),
         Some((chunk, 0)) => Ok(chunk),
-        Some((chunk, within)) => Err(RearrangeError::Unaligned {
+        Some((chunk, within)) => Err(Refusal::Unaligned {
             what,
             axis,
             index,
@@ -254,7 +254,7 @@ pub fn whole_chunks(
 /// Refuses ranges of the axis with this number if an index is in two of them.
 ///
 /// # Errors
-/// [`RearrangeError::KeptTwice`].
+/// [`RearrangeError`], which names the first such index.
 pub fn check_kept_once<'a>(
     axis: usize,
     kept: impl IntoIterator<Item = &'a Range<u64>>,
@@ -262,7 +262,7 @@ pub fn check_kept_once<'a>(
     let mut kept: Vec<&Range<u64>> = kept.into_iter().collect();
     kept.sort_by_key(|range| range.start);
     match kept.iter().zip(kept.iter().skip(1)).find(|(a, b)| a.end > b.start) {
-        Some((_, twice)) => Err(RearrangeError::KeptTwice { axis, index: twice.start }),
+        Some((_, twice)) => Err(Refusal::KeptTwice { axis, index: twice.start }.into()),
         None => Ok(()),
     }
 }
@@ -275,7 +275,7 @@ fn rearranged_metadata(
     joined: &Axis,
 ) -> Result<ArrayMetadata, MetadataError> {
     let mut shape = metadata.shape().to_vec();
-    shape.iter_mut().skip(axis).take(1).for_each(|length| *length = joined.extent());
+    shape[axis] = joined.extent();
     let mut chunk_shapes: Vec<ChunkEdges> = match metadata.chunk_grid() {
         ChunkGrid::Regular { chunk_shape } => {
             let old = chunk_shape.get(axis).copied();
@@ -288,6 +288,6 @@ fn rearranged_metadata(
         // Such an array does not open.
         ChunkGrid::Unknown(_) => Vec::new(),
     };
-    chunk_shapes.iter_mut().skip(axis).take(1).for_each(|edges| *edges = edges_of(joined));
+    chunk_shapes[axis] = edges_of(joined);
     metadata.with_shape_and_grid(&shape, &ChunkGrid::Rectilinear { chunk_shapes })
 }

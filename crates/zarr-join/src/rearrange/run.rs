@@ -8,7 +8,7 @@ use zarr_array::{Array, ArrayError};
 use zarr_metadata::ChunkKeyEncoding;
 
 use super::array_marker::{ArrayMarker, Step};
-use super::error::{RearrangeError, refused};
+use super::error::{Refusal, refused};
 use super::group::GroupMarker;
 
 /// A run of the marker at an array or group, which may have slept while another run settled its work.
@@ -62,7 +62,7 @@ impl Run {
     ) -> Result<(), ArrayError> {
         match self.replace(None, text)? {
             true => Ok(()),
-            false => Err(refused(&self.prefix, RearrangeError::Unfinished)),
+            false => Err(refused(&self.prefix, Refusal::Unfinished)),
         }
     }
 

@@ -22,7 +22,7 @@ use super::group::GroupMarker;
 use super::moves::{ChunkMove, Moves};
 use super::run::Run;
 use super::{RearrangeProgress, Rearrangement};
-use crate::rearrange::error::{RearrangeError, refused};
+use crate::rearrange::error::{Refusal, refused};
 
 /// Receives progress, from several threads at once.
 pub(super) type Report<'a> = &'a (dyn Fn(RearrangeProgress) + Sync);
@@ -89,7 +89,7 @@ impl Rearrangement {
 
     pub(super) fn refuse_unfinished(&self) -> Result<(), ArrayError> {
         match ArrayMarker::at(&**self.array.store(), self.array.prefix())? {
-            Some(_) => Err(refused(self.array.prefix(), RearrangeError::Unfinished)),
+            Some(_) => Err(refused(self.array.prefix(), Refusal::Unfinished)),
             None => Ok(()),
         }
     }
@@ -214,7 +214,7 @@ impl Rearrangement {
     }
 
     fn written(&self, key: &Key) -> ArrayError {
-        refused(self.array.prefix(), RearrangeError::Written { key: key.to_string() })
+        refused(self.array.prefix(), Refusal::Written { key: key.to_string() })
     }
 }
 
@@ -333,7 +333,7 @@ fn copy_back(
     let marker_key = prefix.key(MARKER)?;
     if *now != away(&home) {
         let key = marker_key.to_string();
-        return Err(refused(prefix, RearrangeError::Marker { key }));
+        return Err(refused(prefix, Refusal::Marker { key }));
     }
     let planned = match plan {
         Some(plan) if plan.gone()?.metadata() == document.current() => {
@@ -397,7 +397,7 @@ fn copy_object(
     sharing: Sharing,
 ) -> Result<ObjectMeta, ArrayError> {
     let (source_store, store) = (&**source.store(), &**target.store());
-    let written = || refused(target.prefix(), RearrangeError::Written { key: from.to_string() });
+    let written = || refused(target.prefix(), Refusal::Written { key: from.to_string() });
     let meta = source_store.head(from)?.ok_or_else(written)?;
     match store.put_from(to, source_store, from, &meta, sharing)? {
         PutFrom::Linked | PutFrom::Reflinked | PutFrom::Copied => {}

@@ -1,7 +1,7 @@
 //! The errors of joins, in the terms of the arguments.
 
 use zarr_kit::ArrayError;
-use zarr_kit::codec::ChainErrorKind;
+use zarr_kit::codec::ChainError;
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::JoinError;
 
@@ -20,7 +20,7 @@ pub(super) fn failed(error: JoinError, target: &str) -> CliError {
         }
         JoinError::Target(cause) => match &*cause {
             ArrayError::Chain { cause: chain, .. } => {
-                CliError::Usage { message: format!("{cause}: {}", help(chain.kind())) }
+                CliError::Usage { message: format!("{cause}: {}", help(chain)) }
             }
             _ => JoinError::Target(cause).into(),
         },
@@ -32,17 +32,12 @@ pub(super) fn failed(error: JoinError, target: &str) -> CliError {
 }
 
 /// What helps if the codecs of the first member do not make the joined array.
-fn help(kind: &ChainErrorKind) -> &'static str {
-    match kind {
-        ChainErrorKind::ReadOnly => {
-            "not all chunks can be moved unchanged: copy the members, and join the copies"
-        }
-        // Shards, for example, if a member that is not the last ends within one.
-        _ => {
-            "the codecs do not take the chunks that the members make; --chunks gives the joined \
-             array others"
-        }
+fn help(error: &ChainError) -> &'static str {
+    if error.is_read_only() {
+        return "not all chunks can be moved unchanged: copy the members, and join the copies";
     }
+    // Shards, for example, if a member that is not the last ends within one.
+    "the codecs do not take the chunks that the members make; --chunks gives the joined array others"
 }
 
 /// The error, with the argument as it is written.

@@ -21,7 +21,7 @@ use super::super::{RearrangeCounts, Rearrangement};
 use super::GroupRearrangement;
 use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
-use crate::rearrange::error::{RearrangeError, refused};
+use crate::rearrange::error::{Refusal, refused};
 
 impl GroupRearrangement {
     /// Moves the chunks of all arrays; see [`Rearrangement::execute`].
@@ -65,7 +65,7 @@ impl GroupRearrangement {
         let run = Run::of_group(self.group.store(), prefix)?;
         let documents = lock_all(&arrays, Some(prefix))?;
         if GroupMarker::at(store, prefix)?.is_some() {
-            return Err(refused(prefix, RearrangeError::Unfinished));
+            return Err(refused(prefix, Refusal::Unfinished));
         }
         documents.iter().try_for_each(LockedDocument::refuse_stale)?;
         let prefixes = arrays.iter().map(Array::prefix);
@@ -124,7 +124,7 @@ impl GroupRearrangement {
         let share = RecordedPlan {
             levels: levels(array.prefix()).saturating_sub(levels(self.group.prefix())),
             axis: plan.axis,
-            length: array.shape().get(plan.axis).copied().unwrap_or(0),
+            length: array.shape()[plan.axis],
             placements: self.placements.clone(),
             document: gone.metadata().clone(),
         };
@@ -150,7 +150,7 @@ pub(super) fn undo(array: &Array, group: &Prefix) -> Result<(), ArrayError> {
         }
         Some(_) => {
             let key = prefix.key(MARKER)?.to_string();
-            Err(refused(array.prefix(), RearrangeError::Marker { key }))
+            Err(refused(array.prefix(), Refusal::Marker { key }))
         }
         None => Ok(()),
     }

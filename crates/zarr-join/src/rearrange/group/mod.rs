@@ -23,7 +23,7 @@ use zarr_metadata::{GroupMetadata, NodeMetadata};
 use super::{RearrangeCounts, Rearrangement, Span};
 use crate::conventions;
 use crate::members::member::Member;
-use crate::rearrange::error::{RearrangeError, refused};
+use crate::rearrange::error::{Refusal, refused};
 use crate::values::times::{coordinate_of, in_units_of};
 
 pub(super) use self::group_marker::GroupMarker;
@@ -137,7 +137,7 @@ impl GroupRearrangement {
         length_of(group, dimension, &own)?;
         let refuse = |path: &str, reason: String| {
             let prefix = group.prefix().join(path)?;
-            Err::<(), _>(refused(&prefix, RearrangeError::Convention { reason }))
+            Err::<(), _>(refused(&prefix, Refusal::Convention { reason }))
         };
         if let Some((path, reason)) = conventions::refused(&groups, Change::Rearrange(dimension)) {
             refuse(path, reason)?;
@@ -219,7 +219,7 @@ pub fn dimension_length(group: &Group, dimension: &str) -> Result<u64, ArrayErro
 pub fn refuse_half_rearranged(group: &Group) -> Result<(), ArrayError> {
     for prefix in group.prefix().ancestors() {
         if GroupMarker::at(&**group.store(), &prefix)? == Some(GroupMarker::Switching) {
-            return Err(refused(&prefix, RearrangeError::Half));
+            return Err(refused(&prefix, Refusal::Half));
         }
     }
     Ok(())
@@ -227,7 +227,7 @@ pub fn refuse_half_rearranged(group: &Group) -> Result<(), ArrayError> {
 
 fn refuse_unfinished(group: &Group) -> Result<(), ArrayError> {
     match GroupMarker::at(&**group.store(), group.prefix())? {
-        Some(_) => Err(refused(group.prefix(), RearrangeError::Unfinished)),
+        Some(_) => Err(refused(group.prefix(), Refusal::Unfinished)),
         None => Ok(()),
     }
 }
@@ -247,7 +247,7 @@ fn with_our_times(
         let first = member("the group", ours, own);
         let copy = in_units_of(&member("the inserted array", found, theirs), &first);
         let copy = copy.map_err(|cause| {
-            refused(ours.array.prefix(), RearrangeError::Times { cause: cause.to_string() })
+            refused(ours.array.prefix(), Refusal::Times { cause: cause.to_string() })
         })?;
         Ok(copy.unwrap_or_else(|| found.array.clone()))
     });
@@ -317,7 +317,7 @@ fn arrays_by(group: &Group, dimension: &str) -> Result<ByDimension, ArrayError> 
         };
         if axes.next().is_some() {
             let dimension = dimension.to_owned();
-            return Err(refused(array.prefix(), RearrangeError::TwoAxes { dimension }));
+            return Err(refused(array.prefix(), Refusal::TwoAxes { dimension }));
         }
         found.push(DimensionArray { path, array, axis });
     }
@@ -327,13 +327,13 @@ fn arrays_by(group: &Group, dimension: &str) -> Result<ByDimension, ArrayError> 
 /// The length of the dimension in all of these.
 fn length_of(group: &Group, dimension: &str, arrays: &[DimensionArray]) -> Result<u64, ArrayError> {
     let dimension = || dimension.to_owned();
-    let length = |found: &DimensionArray| found.array.shape().get(found.axis).copied().unwrap_or(0);
+    let length = |found: &DimensionArray| found.array.shape()[found.axis];
     let Some(first) = arrays.first() else {
         let (all, _) = arrays_below(group)?;
         let names = all.iter().flat_map(|(_, array)| array.metadata().dimension_names());
         let known: BTreeSet<String> = names.flatten().flatten().cloned().collect();
         let known = known.into_iter().collect();
-        let none = RearrangeError::NoDimension { dimension: dimension(), known };
+        let none = Refusal::NoDimension { dimension: dimension(), known };
         return Err(refused(group.prefix(), none));
     };
     let expected = length(first);
@@ -341,7 +341,7 @@ fn length_of(group: &Group, dimension: &str, arrays: &[DimensionArray]) -> Resul
         None => Ok(expected),
         Some(other) => Err(refused(
             other.array.prefix(),
-            RearrangeError::Lengths {
+            Refusal::Lengths {
                 dimension: dimension(),
                 found: length(other),
                 other: first.path.clone(),
@@ -369,7 +369,7 @@ fn check_paths<T>(
         (None, None) => return Ok(()),
     };
     let path = path.clone();
-    Err(refused(group.prefix(), RearrangeError::InsertedPaths { what, which, path }))
+    Err(refused(group.prefix(), Refusal::InsertedPaths { what, which, path }))
 }
 
 /// Arrays of the same shapes may mean different things by their axes.
@@ -383,7 +383,7 @@ fn check_names(ours: &Array, theirs: &Array) -> Result<(), ArrayError> {
         true => Ok(()),
         false => {
             let what = "dimension names";
-            Err(refused(ours.prefix(), RearrangeError::Inserted { what, found, expected }))
+            Err(refused(ours.prefix(), Refusal::Inserted { what, found, expected }))
         }
     }
 }

@@ -8,7 +8,7 @@ use zarr_metadata::ArrayMetadata;
 
 use super::super::planning::whole_chunks;
 use super::super::{Placed, RearrangeCounts, Rearrangement, Span};
-use crate::rearrange::error::{RearrangeError, refused};
+use crate::rearrange::error::{Refusal, refused};
 use crate::rearrange::marker_json::{Members, integer, string};
 
 /// The plan for an array in its marker. With it, an array can still be rearranged if its document
@@ -76,7 +76,7 @@ impl RecordedPlan {
         let document = self.document.with_attributes(now.attributes());
         let document = document.and_then(|document| document.with_chunk_key_encoding(home));
         let rearranged = array.with_document(document.map_err(wrong)?)?;
-        let changed = |what| refused(array.prefix(), RearrangeError::Changed { what });
+        let changed = |what| refused(array.prefix(), Refusal::Changed { what });
         let (old, new) = (array.grid().axes(), rearranged.grid().axes());
         let mut others = old.iter().zip(new).enumerate().filter(|(axis, _)| *axis != self.axis);
         if old.len() != new.len()

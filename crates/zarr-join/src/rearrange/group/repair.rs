@@ -16,7 +16,7 @@ use super::arrays_below;
 use super::execute::undo;
 use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
-use crate::rearrange::error::{RearrangeError, refused};
+use crate::rearrange::error::{Refusal, refused};
 
 /// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if there is
 /// none. It is undone if all arrays were still the old ones, and completed otherwise. To complete
@@ -111,7 +111,7 @@ pub(in crate::rearrange) fn repair_group_of(
 ) -> Result<Option<Repair>, ArrayError> {
     let Some(prefix) = share.group(array.prefix()) else {
         let levels = share.levels;
-        return Err(refused(array.prefix(), RearrangeError::WithGroup { levels }));
+        return Err(refused(array.prefix(), Refusal::WithGroup { levels }));
     };
     if GroupMarker::at(&**array.store(), &prefix)?.is_none() {
         return Ok(None);
