@@ -110,14 +110,11 @@ class Backend(BackendEntrypoint):
         """
         found = _opened(filename_or_obj, group, storage_options, bool(consolidated))
         without = _names(drop_variables)
-        store = GroupStore(
+        return _decoded(
             found,
             {n: node for n, node in nodes(found, without).items() if isinstance(node, Array)},
-            mask_fill_value=bool(use_zarr_fill_value_as_mask),
-            threads=threads,
-        )
-        dataset = StoreBackendEntrypoint().open_dataset(
-            store,
+            bool(use_zarr_fill_value_as_mask),
+            threads,
             mask_and_scale=mask_and_scale,
             decode_times=decode_times,
             concat_characters=concat_characters,
@@ -126,24 +123,18 @@ class Backend(BackendEntrypoint):
             use_cftime=use_cftime,
             decode_timedelta=decode_timedelta,
         )
-        return named_by_writes(dataset)
 
     def open_groups_as_dict(
         self,
         filename_or_obj: Any,
         *,
-        mask_and_scale: bool = True,
-        decode_times: bool = True,
-        concat_characters: bool = True,
-        decode_coords: bool = True,
         drop_variables: str | Iterable[str] | None = None,
-        use_cftime: bool | None = None,
-        decode_timedelta: bool | None = None,
         group: str | None = None,
         storage_options: Mapping[str, Any] | None = None,
         use_zarr_fill_value_as_mask: bool | None = None,
         consolidated: bool | None = None,
         threads: int | None = None,
+        **decoders: Any,
     ) -> dict[str, Dataset]:
         """A group and all groups below it; `xarray.open_groups` calls this.
 
@@ -151,7 +142,7 @@ class Backend(BackendEntrypoint):
         ----------
         filename_or_obj
             A folder, a URL, a store of obstore, or an open group.
-        mask_and_scale, decode_times, concat_characters, decode_coords, drop_variables, use_cftime, decode_timedelta
+        drop_variables, decoders
             As for `xarray.open_dataset`.
         group, storage_options, use_zarr_fill_value_as_mask, consolidated, threads
             See the class.
@@ -173,55 +164,22 @@ class Backend(BackendEntrypoint):
             If the store fails.
         """
         without = _names(drop_variables)
-        datasets = {}
         root = _opened(filename_or_obj, group, storage_options, bool(consolidated))
-        for path, found, arrays in _walk("/", root, without):
-            store = GroupStore(
-                found,
-                arrays,
-                mask_fill_value=bool(use_zarr_fill_value_as_mask),
-                threads=threads,
-            )
-            dataset = StoreBackendEntrypoint().open_dataset(
-                store,
-                mask_and_scale=mask_and_scale,
-                decode_times=decode_times,
-                concat_characters=concat_characters,
-                decode_coords=decode_coords,
-                drop_variables=without,
-                use_cftime=use_cftime,
-                decode_timedelta=decode_timedelta,
-            )
-            datasets[path] = named_by_writes(dataset)
-        return datasets
+        mask = bool(use_zarr_fill_value_as_mask)
+        return {
+            path: _decoded(found, arrays, mask, threads, drop_variables=without, **decoders)
+            for path, found, arrays in _walk("/", root, without)
+        }
 
-    def open_datatree(
-        self,
-        filename_or_obj: Any,
-        *,
-        mask_and_scale: bool = True,
-        decode_times: bool = True,
-        concat_characters: bool = True,
-        decode_coords: bool = True,
-        drop_variables: str | Iterable[str] | None = None,
-        use_cftime: bool | None = None,
-        decode_timedelta: bool | None = None,
-        group: str | None = None,
-        storage_options: Mapping[str, Any] | None = None,
-        use_zarr_fill_value_as_mask: bool | None = None,
-        consolidated: bool | None = None,
-        threads: int | None = None,
-    ) -> DataTree:
+    def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:
         """A group and all groups below it; `xarray.open_datatree` calls this.
 
         Parameters
         ----------
         filename_or_obj
             A folder, a URL, a store of obstore, or an open group.
-        mask_and_scale, decode_times, concat_characters, decode_coords, drop_variables, use_cftime, decode_timedelta
-            As for `xarray.open_dataset`.
-        group, storage_options, use_zarr_fill_value_as_mask, consolidated, threads
-            See the class.
+        options
+            As for `open_groups_as_dict`.
 
         Returns
         -------
@@ -238,23 +196,15 @@ class Backend(BackendEntrypoint):
         OSError
             If the store fails.
         """
-        return DataTree.from_dict(
-            self.open_groups_as_dict(
-                filename_or_obj,
-                mask_and_scale=mask_and_scale,
-                decode_times=decode_times,
-                concat_characters=concat_characters,
-                decode_coords=decode_coords,
-                drop_variables=drop_variables,
-                use_cftime=use_cftime,
-                decode_timedelta=decode_timedelta,
-                group=group,
-                storage_options=storage_options,
-                use_zarr_fill_value_as_mask=use_zarr_fill_value_as_mask,
-                consolidated=consolidated,
-                threads=threads,
-            )
-        )
+        return DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **options))
+
+
+def _decoded(
+    found: Group, arrays: dict[str, Array], mask: bool, threads: int | None, **decoders: Any
+) -> Dataset:
+    """The variables of a group with these arrays."""
+    store = GroupStore(found, arrays, mask_fill_value=mask, threads=threads)
+    return named_by_writes(StoreBackendEntrypoint().open_dataset(store, **decoders))
 
 
 def _opened(
