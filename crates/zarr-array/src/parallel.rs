@@ -116,7 +116,7 @@ pub fn each<I: Sync, E: Send>(
         || (),
         |(), range| {
             let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
-            let items = items.get(at(range.start)..at(range.end)).unwrap_or_default();
+            let items = &items[at(range.start)..at(range.end)];
             items.iter().try_for_each(&work)
         },
     )

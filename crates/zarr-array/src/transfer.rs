@@ -183,7 +183,7 @@ impl Boxes {
                 }
                 PartIndices::List { in_chunk, .. } => {
                     self.in_chunk.push(slice_around(in_chunk));
-                    number.checked_sub(1).and_then(|last| cuts.get(last)).copied().unwrap_or(0)
+                    number.checked_sub(1).map_or(0, |last| cuts[last])
                 }
             };
             self.place.push(start..start.saturating_add(narrow(axis.len())));

@@ -1,7 +1,6 @@
 //! Ranges of numbers in C order, as boxes.
 
 use alloc::vec::Vec;
-use core::num::NonZero;
 use core::ops::Range;
 
 use crate::grid::product;
@@ -39,9 +38,8 @@ fn cut(
         boxes.push(outer.clone());
         return;
     };
-    // Not 0, since there are elements.
+    // Not 0, since there are elements; where all are too many to count, one row may be, too.
     let row = inner.iter().fold(1_u64, |row, count| row.saturating_mul(*count));
-    let row = NonZero::new(row).unwrap_or(NonZero::<u64>::MIN);
     let (first, last) = (range.start / row, range.end / row);
     let (head, tail) = (range.start % row, range.end % row);
     let mut piece = |at: u64, range: Range<u64>| {
@@ -55,7 +53,7 @@ fn cut(
     let whole = match head {
         0 => first..last,
         head => {
-            piece(first, head..row.get());
+            piece(first, head..row);
             first.saturating_add(1)..last
         }
     };

@@ -94,7 +94,7 @@ impl Touched {
             Self::Listed(_) => None,
         };
         move |number| match (self, &selected) {
-            (Self::Listed(chunks), _) => chunks.get(narrow(number)).cloned().unwrap_or_default(),
+            (Self::Listed(chunks), _) => chunks[narrow(number)].clone(),
             (Self::Selected(_), selected) => {
                 let parts = selected.as_ref().map(SelectedChunks::parts);
                 let mut parts = parts.map(|parts| parts.range(number..number.saturating_add(1)));

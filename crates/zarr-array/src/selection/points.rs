@@ -1,6 +1,6 @@
 //! Single elements of an array, and the chunks that hold them.
 
-use zarr_grid::{Grid, GridError, GridErrorKind};
+use zarr_grid::{Axis, Grid, GridError, GridErrorKind};
 
 use crate::array::Array;
 use crate::counts::narrow;
@@ -97,7 +97,7 @@ impl Points {
 
     /// The index of the element at `position`, which is less than the length.
     pub(crate) fn index(&self, position: usize) -> impl Iterator<Item = u64> {
-        self.axes.iter().map(move |axis| axis.get(position).copied().unwrap_or_default())
+        self.axes.iter().map(move |axis| axis[position])
     }
 
     /// Refuses points of another rank, lists of different lengths, and indices outside the grid.
@@ -146,6 +146,12 @@ impl<const RANK: usize, const LEN: usize> From<[[u64; LEN]; RANK]> for Points {
     }
 }
 
+/// The chunk of an index of the axis, and the index within it.
+pub(crate) fn chunk_of(axis: &Axis, index: u64) -> Result<(u64, u64), ArrayError> {
+    let outside = || GridErrorKind::IndexOutOfBounds { index, extent: axis.extent() };
+    axis.chunk_of(index).ok_or_else(|| ArrayError::Selection { cause: outside().into() })
+}
+
 /// Points in groups; each group lies in one chunk.
 pub(crate) struct Groups {
     /// Positions of points in the caller's lists: each group's together, in their order.
@@ -161,7 +167,7 @@ impl Groups {
         points.check(grid).map_err(|cause| ArrayError::Selection { cause })?;
         let chunk = |position| {
             let axes = grid.axes().iter().zip(points.index(position));
-            axes.map(|(axis, index)| axis.chunk_of(index).unwrap_or_default().0)
+            axes.map(|(axis, index)| axis.chunk_of(index).map(|(chunk, _)| chunk))
         };
         let Some(chunks) = grid.occupied_chunks() else {
             // Too many chunks to number them: compare their numbers on each axis.
@@ -173,7 +179,7 @@ impl Groups {
         let mut numbers = vec![0_u64; points.len()];
         for (axis, indices) in grid.axes().iter().zip(points.axes()) {
             for (number, index) in numbers.iter_mut().zip(indices) {
-                let chunk = axis.chunk_of(*index).unwrap_or_default().0;
+                let (chunk, _) = chunk_of(axis, *index)?;
                 // All chunks together are fewer than 2^64.
                 *number = number.saturating_mul(axis.occupied()).saturating_add(chunk);
             }
@@ -191,9 +197,8 @@ impl Groups {
 
     /// The positions of the points of a group, in the caller's order.
     pub(crate) fn group(&self, number: usize) -> &[usize] {
-        let start = number.checked_sub(1).and_then(|before| self.ends.get(before));
-        let range = start.copied().unwrap_or(0)..self.ends.get(number).copied().unwrap_or(0);
-        self.order.get(range).unwrap_or_default()
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.order[start..self.ends[number]]
     }
 
     /// The positions of all points, group after group.

@@ -65,37 +65,36 @@ impl<'c> InnerChanges<'c> {
 
     /// The number of the inner chunk with this index in the grid of inner chunks.
     #[must_use]
+    #[expect(clippy::arithmetic_side_effects, reason = "less than the number of inner chunks")]
     pub fn number(&self, index: &[usize]) -> usize {
         let counts = self.order.iter().zip(self.shard.grid_shape());
-        counts.fold(0, |number: usize, (axis, count)| {
-            let at = index.get(*axis).copied().unwrap_or(0);
-            number.saturating_mul(*count).saturating_add(at)
-        })
+        counts.fold(0, |number, (axis, count)| number * count + index[*axis])
     }
 
     /// The index of the first element of an inner chunk.
     #[must_use]
+    #[expect(clippy::arithmetic_side_effects, reason = "within the chunk")]
     pub fn origin(&self, number: usize) -> Vec<usize> {
         let index = self.shard.chunk_index(number);
-        let places = self.reverse.iter().map(|place| index.get(*place).copied().unwrap_or(0));
-        places.zip(&self.shape).map(|(at, size)| at.saturating_mul(*size)).collect()
+        self.reverse.iter().zip(&self.shape).map(|(place, size)| index[*place] * size).collect()
     }
 
     /// The parts of a region, in C order of the chunk.
     #[must_use]
+    #[expect(clippy::arithmetic_side_effects, reason = "indices within the chunk, sizes above 0")]
     pub fn parts(&self, region: &[Slice]) -> Vec<InnerPart> {
         let mut parts = vec![(Vec::new(), Vec::new(), Vec::new())];
         for (slice, size) in region.iter().zip(&self.shape) {
             let mut pieces = Vec::new();
             let mut done = 0_usize;
             while done < slice.count {
-                let first = slice.start.saturating_add(done.saturating_mul(slice.step));
-                let within = first.checked_rem(*size).unwrap_or(0);
-                let left = size.saturating_sub(within).div_ceil(slice.step.max(1));
-                let count = left.clamp(1, slice.count.saturating_sub(done));
-                let end = done.saturating_add(count);
+                let first = slice.start + done * slice.step;
+                let within = first % size;
+                let left = (size - within).div_ceil(slice.step.max(1));
+                let count = left.clamp(1, slice.count - done);
+                let end = done + count;
                 let indices = Slice { start: within, count, step: slice.step };
-                pieces.push((first.checked_div(*size).unwrap_or(0), indices, done..end));
+                pieces.push((first / size, indices, done..end));
                 done = end;
             }
             parts = parts

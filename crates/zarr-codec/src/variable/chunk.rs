@@ -242,9 +242,7 @@ impl VariableChunkCodec {
             ShapedCodec::Json => {
                 let elements = json2_elements(&bytes, self.transform.stored_shape())
                     .map_err(|error| self.failed(corrupt(&error)))?;
-                self.collect(
-                    positions.map(|at| elements.get(at).map_or(&[][..], |one| one.as_bytes())),
-                )
+                self.collect(positions.map(|at| elements[at].as_bytes()))
             }
             ShapedCodec::Optional(optional, mask) => {
                 let place = &self.bound.array_to_bytes_path;
@@ -342,6 +340,7 @@ impl VariableChunkCodec {
     }
 
     /// The position at which the element with this number, in C order of the chunk, is stored.
+    #[expect(clippy::arithmetic_side_effects, reason = "within a chunk, which has an element")]
     pub(super) fn stored(&self, mut index: usize) -> usize {
         let shape = self.shape();
         let Some(view) = self.transform.view() else {
@@ -354,9 +353,8 @@ impl VariableChunkCodec {
         // Within the chunk: the address space can count its elements.
         let mut position = view.offset();
         for (size, stride) in shape.iter().zip(view.strides()).rev() {
-            let at = index.checked_rem(*size).unwrap_or(0).cast_signed();
-            position = position.wrapping_add(at.wrapping_mul(*stride));
-            index = index.checked_div(*size).unwrap_or(0);
+            position += (index % size).cast_signed() * stride;
+            index /= size;
         }
         position.cast_unsigned()
     }

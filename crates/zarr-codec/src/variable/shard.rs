@@ -76,19 +76,18 @@ impl ShapedShard {
 
     /// The inner chunk of the element at `position`, in C order of the shard, and the element's
     /// number in C order of the inner chunk.
+    #[expect(clippy::arithmetic_side_effects, reason = "within the shard, which has an element")]
     pub(super) fn split(&self, mut position: usize) -> (usize, usize) {
-        let (mut chunk, mut chunks) = (0_usize, 1_usize);
-        let (mut within, mut elements) = (0_usize, 1_usize);
+        let (mut chunk, mut chunks) = (0, 1);
+        let (mut within, mut elements) = (0, 1);
         let axes = self.shape.iter().zip(self.inner.shape()).zip(self.layout.grid_shape());
         for ((size, inner), count) in axes.rev() {
-            let at = position.checked_rem(*size).unwrap_or(0);
-            position = position.checked_div(*size).unwrap_or(0);
-            // Less than the number of elements of the shard.
-            let (quotient, rest) = (at.checked_div(*inner), at.checked_rem(*inner));
-            chunk = chunk.saturating_add(quotient.unwrap_or(0).saturating_mul(chunks));
-            within = within.saturating_add(rest.unwrap_or(0).saturating_mul(elements));
-            chunks = chunks.saturating_mul(*count);
-            elements = elements.saturating_mul(*inner);
+            let at = position % size;
+            position /= size;
+            chunk += at / inner * chunks;
+            within += at % inner * elements;
+            chunks *= count;
+            elements *= inner;
         }
         (chunk, within)
     }

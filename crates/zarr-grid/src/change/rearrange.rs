@@ -78,10 +78,10 @@ impl Axis {
                 let (extent, end) = (self.extent(), self.occupied_end());
                 return Err(GridErrorKind::ClippedAxis { member: position, extent, end }.into());
             }
-            // Both chunks are occupied.
-            let start = self.clipped(range.start).map_or(0, |chunk| chunk.start);
-            let end = self.clipped(range.end.saturating_sub(1)).map_or(0, |chunk| chunk.end);
-            let length = end.saturating_sub(start);
+            // The range has a chunk.
+            let ends = self.clipped(range.start).zip(self.clipped(range.end.saturating_sub(1)));
+            let (first, last) = ends.ok_or_else(|| self.not_occupied(range.end))?;
+            let length = last.end.saturating_sub(first.start);
             extent = extent.checked_add(length).ok_or(GridErrorKind::EdgeOverflow)?;
             builder.push_all(self.runs_of(range.start..range.end))?;
         }

@@ -85,8 +85,7 @@ impl<'s> AxisPart<'s> {
     pub fn in_chunk(&self) -> Range<u64> {
         match self.indices {
             PartIndices::Step { in_chunk, step, len, .. } => {
-                let last = in_chunk.saturating_add(len.saturating_sub(1).saturating_mul(step));
-                in_chunk..last.saturating_add(1)
+                in_chunk..in_chunk + (len - 1) * step + 1
             }
             PartIndices::List { in_chunk, .. } => around(in_chunk.iter()),
         }
@@ -96,9 +95,7 @@ impl<'s> AxisPart<'s> {
     #[must_use]
     pub fn in_selection(&self) -> Range<u64> {
         match self.indices {
-            PartIndices::Step { in_selection, len, .. } => {
-                in_selection..in_selection.saturating_add(len)
-            }
+            PartIndices::Step { in_selection, len, .. } => in_selection..in_selection + len,
             PartIndices::List { in_selection, .. } => around(in_selection.iter()),
         }
     }
@@ -107,14 +104,13 @@ impl<'s> AxisPart<'s> {
     /// the indices ascend, for a list the positions.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + use<'s> {
         let indices = self.indices;
-        (0..self.len()).filter_map(move |n| match indices {
+        (0..self.len()).map(move |n| match indices {
             PartIndices::Step { in_chunk, step, in_selection, len, reversed } => {
-                let index = in_chunk.saturating_add(n.saturating_mul(step));
-                let position = if reversed { len.saturating_sub(n).saturating_sub(1) } else { n };
-                Some((index, in_selection.saturating_add(position)))
+                let position = if reversed { len - n - 1 } else { n };
+                (in_chunk + n * step, in_selection + position)
             }
             PartIndices::List { in_chunk, in_selection } => {
-                Some((*in_chunk.get(to_usize(n))?, *in_selection.get(to_usize(n))?))
+                (in_chunk[to_usize(n)], in_selection[to_usize(n)])
             }
         })
     }

@@ -158,7 +158,7 @@ impl AxisSelection {
             AxisSelection::Index(index) if !positions.is_empty() => AxisSelection::Index(*index),
             AxisSelection::Indices(indices) => {
                 let range = to_usize(positions.start)..to_usize(positions.end);
-                AxisSelection::Indices(indices.get(range).unwrap_or_default().to_vec())
+                AxisSelection::Indices(indices[range].to_vec())
             }
             AxisSelection::Mask(mask) => {
                 let some = selected(mask).skip(to_usize(positions.start));

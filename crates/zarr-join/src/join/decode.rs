@@ -72,7 +72,7 @@ fn parts<'a>(plan: &'a JoinPlan, region: &[Range<u64>]) -> Vec<MemberPart<'a>> {
     for place in product(&ranges) {
         let place: Option<Vec<usize>> = place.iter().map(|at| usize::try_from(*at).ok()).collect();
         let number = tiles.tile(&place.unwrap_or_default());
-        let Some(member) = plan.members.members().get(number) else { continue };
+        let member = &plan.members.members()[number];
         let conversion = plan.members.conversion(number);
         let mut part = MemberPart { member, conversion, within: Vec::new(), selection: Vec::new() };
         for (axis, (tile, range)) in tiles.region(number).iter().zip(region).enumerate() {

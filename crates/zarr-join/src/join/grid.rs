@@ -26,17 +26,16 @@ impl Members {
 
 fn joined_axis(members: &Members, counts: &[usize], axis: usize) -> Result<Axis, GridError> {
     let tiles = members.tiles();
-    let count = counts.get(axis).copied().unwrap_or(0);
     let Some(member_axis) = members.member_axis(axis) else {
-        let extent = tiles.shape().get(axis).copied().unwrap_or(0);
+        let extent = tiles.shape()[axis];
         return Axis::regular(extent, 1);
     };
-    let pieces: Vec<&Axis> = (0..count)
-        .filter_map(|tile| {
+    let pieces: Vec<&Axis> = (0..counts[axis])
+        .map(|tile| {
             let mut place = vec![0; counts.len()];
-            place.iter_mut().skip(axis).take(1).for_each(|at| *at = tile);
-            let member = members.members().get(tiles.tile(&place))?;
-            member.array().grid().axes().get(member_axis)
+            place[axis] = tile;
+            let member = &members.members()[tiles.tile(&place)];
+            &member.array().grid().axes()[member_axis]
         })
         .collect();
     if let [only] = pieces.as_slice() {

@@ -315,8 +315,7 @@ impl<'a> MemberRegion<'a> {
                 to.push(chunk);
                 continue;
             };
-            let at = index.get(*own).copied().unwrap_or(0);
-            let from = self.array.grid().axes().get(*own).ok_or(Reason::Chunks)?;
+            let (at, from) = (index[*own], &self.array.grid().axes()[*own]);
             let elements = from.clipped(at).ok_or(Reason::Chunks)?;
             let start = region.start.saturating_add(elements.start);
             let end = region.start.saturating_add(elements.end);
@@ -337,9 +336,8 @@ impl<'a> MemberRegion<'a> {
         let axes = self.axes.iter().zip(&self.ranges);
         axes.map(|(own, region)| {
             let Some(own) = own else { return region.clone() };
-            let at = index.get(*own).copied().unwrap_or(0);
-            let axis = self.array.grid().axes().get(*own);
-            let elements = axis.and_then(|axis| axis.clipped(at)).unwrap_or(0..0);
+            // A stored chunk past the end has no elements.
+            let elements = self.array.grid().axes()[*own].clipped(index[*own]).unwrap_or(0..0);
             let place = |at: u64| region.start.saturating_add(at);
             place(elements.start)..place(elements.end)
         })

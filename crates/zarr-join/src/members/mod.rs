@@ -231,8 +231,7 @@ fn lay(members: &[Member], shapes: &[Vec<u64>], counts: &[usize]) -> Result<Tile
     for (tile, shape) in shapes.iter().enumerate() {
         let axes = lengths.iter_mut().zip(numbering.place(tile)).zip(shape).enumerate();
         for (axis, ((lengths, at), found)) in axes {
-            let Some(known) = lengths.get_mut(at) else { continue };
-            let (expected, from) = *known.get_or_insert((*found, tile));
+            let (expected, from) = *lengths[at].get_or_insert((*found, tile));
             if expected != *found {
                 let (member, first) = (name(tile).into(), name(from).into());
                 return Err(JoinError::Length { member, axis, found: *found, expected, first });
@@ -245,7 +244,7 @@ fn lay(members: &[Member], shapes: &[Vec<u64>], counts: &[usize]) -> Result<Tile
         .collect();
     let first_of = |error: crate::members::tiles::TooLong| {
         let mut place = vec![0; counts.len()];
-        place.iter_mut().skip(error.axis).take(1).for_each(|at| *at = error.tile);
+        place[error.axis] = error.tile;
         name(numbering.tile(&place)).into()
     };
     Tiles::new(&lengths)

@@ -12,12 +12,13 @@ pub struct Tiles {
     bounds: Vec<Vec<u64>>,
 }
 
-/// The place with this number, in C order.
+/// The place with this number, in C order: of tiles that are counted, so at least one on each axis.
+#[expect(clippy::arithmetic_side_effects, reason = "no count is 0")]
 pub(crate) fn place_of(mut number: usize, counts: &[usize]) -> Vec<usize> {
     let mut place = vec![0; counts.len()];
     for (at, count) in place.iter_mut().zip(counts).rev() {
-        *at = number.checked_rem(*count).unwrap_or(0);
-        number = number.checked_div(*count).unwrap_or(0);
+        *at = number % count;
+        number /= count;
     }
     place
 }
@@ -85,11 +86,7 @@ impl Tiles {
     pub fn region(&self, tile: usize) -> Vec<Range<u64>> {
         let place = self.place(tile);
         let axes = self.bounds.iter().zip(place);
-        axes.map(|(bounds, at)| {
-            let bound = |at: usize| bounds.get(at).copied().unwrap_or(0);
-            bound(at)..bound(at.saturating_add(1))
-        })
-        .collect()
+        axes.map(|(bounds, at)| bounds[at]..bounds[at.saturating_add(1)]).collect()
     }
 
     /// The tiles on an axis that have indices of `range`, by their numbers on that axis. Tiles of

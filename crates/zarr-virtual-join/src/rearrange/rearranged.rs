@@ -117,8 +117,8 @@ impl RearrangedArray {
                         };
                         if at == axis {
                             tiles.push(found.clone());
-                        } else if let Some(slot) = chunk_axes.get_mut(at) {
-                            *slot = common(slot.clone(), found).map_err(grid)?;
+                        } else {
+                            chunk_axes[at] = common(chunk_axes[at].clone(), found).map_err(grid)?;
                         }
                     }
                     let length = match array.new_axis {
@@ -126,7 +126,7 @@ impl RearrangedArray {
                             tiles.push(Axis::regular(1, 1).map_err(grid)?);
                             1
                         }
-                        None => both.0.array().shape().get(axis).copied().unwrap_or(0),
+                        None => both.0.array().shape()[axis],
                     };
                     member_runs.push(Run { edge: length, count: 1 });
                     length
@@ -145,7 +145,7 @@ impl RearrangedArray {
                         let from = row.saturating_add(numbers.start).saturating_mul(inner);
                         let to = row.saturating_add(numbers.end).saturating_mul(inner);
                         let narrow = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-                        let found = array.members.get(narrow(from)..narrow(to)).unwrap_or_default();
+                        let found = &array.members[narrow(from)..narrow(to)];
                         kept = kept.saturating_add(found.len());
                         members.extend_from_slice(found);
                     }
@@ -159,11 +159,11 @@ impl RearrangedArray {
         let of_members = Axis::from_runs(extent, member_runs).map_err(grid)?;
         let of_members = of_members.to_regular().unwrap_or(of_members);
         let of_chunks = concatenated(extent, &tiles).map_err(grid)?;
-        member_axes.iter_mut().skip(axis).take(1).for_each(|slot| *slot = of_members.clone());
-        chunk_axes.iter_mut().skip(axis).take(1).for_each(|slot| *slot = of_chunks.clone());
+        member_axes[axis] = of_members;
+        chunk_axes[axis] = of_chunks;
         let chunk_axes = chunk_axes.into_iter().map(|axis| axis.to_regular().unwrap_or(axis));
         let mut shape = array.metadata.shape().to_vec();
-        shape.iter_mut().skip(axis).take(1).for_each(|slot| *slot = extent);
+        shape[axis] = extent;
         let chunk_grid = chunk_grid_of(&Grid::new(chunk_axes.collect::<Vec<_>>()));
         let metadata = array.metadata.with_shape_and_grid(&shape, &chunk_grid);
         let metadata = with_fitting_codecs(metadata.map_err(JoinError::Metadata)?)?;

@@ -5,7 +5,9 @@ mod write;
 
 use crate::array::Array;
 use crate::counts::{narrow, wide};
+use crate::error::ArrayError;
 use crate::selection::Points;
+use crate::selection::points::chunk_of;
 
 /// The chunk of a group of points.
 pub(super) struct PointChunk {
@@ -18,15 +20,15 @@ pub(super) struct PointChunk {
 
 impl PointChunk {
     /// The chunk of the point at this position, which lies within the array.
-    pub(super) fn of(array: &Array, points: &Points, position: usize) -> Self {
+    pub(super) fn of(array: &Array, points: &Points, position: usize) -> Result<Self, ArrayError> {
         let (mut chunk, mut shape, mut origin) = (Vec::new(), Vec::new(), Vec::new());
         for (axis, index) in array.grid().axes().iter().zip(points.index(position)) {
-            let (number, within) = axis.chunk_of(index).unwrap_or_default();
+            let (number, within) = chunk_of(axis, index)?;
             chunk.push(number);
             shape.push(axis.edge(number).unwrap_or_default());
             origin.push(index.saturating_sub(within));
         }
-        Self { chunk, shape, origin }
+        Ok(Self { chunk, shape, origin })
     }
 
     /// The index of a point within the chunk.
@@ -49,8 +51,7 @@ impl PointChunk {
         for ((indices, origin), (start, length)) in axes {
             let first = origin.saturating_add(wide(*start));
             for (number, position) in numbers.iter_mut().zip(group) {
-                let index = indices.get(*position).copied().unwrap_or_default();
-                let within = narrow(index.saturating_sub(first));
+                let within = narrow(indices[*position].saturating_sub(first));
                 *number = number.saturating_mul(*length).saturating_add(within);
             }
         }
@@ -61,8 +62,7 @@ impl PointChunk {
     pub(super) fn indices(&self, points: &Points, group: &[usize]) -> Vec<Vec<u64>> {
         let axes = points.axes().iter().zip(&self.origin);
         axes.map(|(axis, origin)| {
-            let indices = group.iter().filter_map(|position| axis.get(*position));
-            indices.map(|index| index.saturating_sub(*origin)).collect()
+            group.iter().map(|position| axis[*position].saturating_sub(*origin)).collect()
         })
         .collect()
     }

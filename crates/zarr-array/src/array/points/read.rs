@@ -84,7 +84,7 @@ impl Array {
         worker: &mut Worker<'_>,
     ) -> Result<(), ArrayError> {
         let Some(first) = group.first() else { return Ok(()) };
-        let place = PointChunk::of(self, points, *first);
+        let place = PointChunk::of(self, points, *first)?;
         if self.read_points_of_member(&place.chunk, || place.indices(points, group), out)? {
             return Ok(());
         }
@@ -109,7 +109,7 @@ impl PointChunk {
     ) -> PerAxis<Slice> {
         let axes = points.axes().iter().zip(&self.origin);
         axes.map(|(axis, origin)| {
-            let indices = || group.clone().filter_map(|position| axis.get(position).copied());
+            let indices = || group.clone().map(|position| axis[position]);
             let start = indices().min().unwrap_or_default().saturating_sub(*origin);
             let last = indices().max().unwrap_or_default().saturating_sub(*origin);
             (narrow(start)..narrow(last.saturating_add(1))).into()
@@ -120,6 +120,7 @@ impl PointChunk {
     /// Boxes around the points that are read together: those of one inner chunk of a shard, or all
     /// of a chunk that is read whole. Of uncompressed elements, all if their box is small, else
     /// those of an edge of this many bytes.
+    #[expect(clippy::arithmetic_side_effects, reason = "within the chunk, units above 0")]
     fn pieces(
         &self,
         points: &Points,
@@ -142,8 +143,7 @@ impl PointChunk {
             let axes = self.within(points, position).zip(unit).zip(&self.shape);
             axes.fold(0_usize, |number, ((index, size), edge)| {
                 let count = narrow(*edge).div_ceil(*size);
-                let at = index.checked_div(*size).unwrap_or(0);
-                number.saturating_mul(count).saturating_add(at)
+                number * count + index / size
             })
         };
         let numbers = group.iter().map(|position| number(*position));
@@ -152,8 +152,7 @@ impl PointChunk {
             numbered.sort_unstable();
         }
         let boxes = numbered.chunk_by(|(a, _), (b, _)| a == b).map(|together| {
-            let positions: Vec<usize> =
-                together.iter().filter_map(|(_, at)| group.get(*at).copied()).collect();
+            let positions: Vec<usize> = together.iter().map(|(_, at)| group[*at]).collect();
             let region = self.around(points, positions.iter().copied());
             let starts: PerAxis<usize> = region.iter().map(|slice| slice.start).collect();
             let shape: PerAxis<usize> = region.iter().map(|slice| slice.count).collect();

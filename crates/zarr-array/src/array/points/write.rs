@@ -58,7 +58,7 @@ impl Array {
         worker: &mut Worker<'_>,
     ) -> Result<(), ArrayError> {
         let Some(first) = group.first() else { return Ok(()) };
-        let place = PointChunk::of(self, points, *first);
+        let place = PointChunk::of(self, points, *first)?;
         let Worker { keys, codecs, buffers } = worker;
         let (key, codec) = (keys.of(&place.chunk)?, codecs.of(&place.shape)?);
         let size = self.element_size();
@@ -84,13 +84,14 @@ impl Array {
     /// The chunks of groups of points.
     pub(in crate::array) fn touched(&self, points: &Points, groups: &Groups) -> Touched {
         let firsts = (0..groups.len()).filter_map(|number| groups.group(number).first());
-        let chunk = |first: &usize| PointChunk::of(self, points, *first).chunk;
-        Touched::Listed(firsts.map(chunk).collect())
+        let chunk = |first: &usize| PointChunk::of(self, points, *first).map(|place| place.chunk);
+        Touched::Listed(firsts.map(|first| chunk(first).unwrap_or_default()).collect())
     }
 }
 
 impl PointChunk {
     /// The moves of the points to the elements of each inner chunk that holds some.
+    #[expect(clippy::arithmetic_side_effects, reason = "within the chunk, sizes above 0")]
     fn moves_by_inner_chunk(
         &self,
         points: &Points,
@@ -104,9 +105,8 @@ impl PointChunk {
             let mut unit = Vec::with_capacity(shape.len());
             let mut element = 0_usize;
             for (index, size) in self.within(points, *position).zip(shape) {
-                unit.push(index.checked_div(*size).unwrap_or(0));
-                let within = index.checked_rem(*size).unwrap_or(0);
-                element = element.saturating_mul(*size).saturating_add(within);
+                unit.push(index / size);
+                element = element * size + index % size;
             }
             pairs.entry(changes.number(&unit)).or_default().push((*position, element));
         }

@@ -51,7 +51,7 @@ impl Array {
         worker: &mut Worker,
     ) -> Result<Option<ByteStrings>, ArrayError> {
         let Some(first) = group.first() else { return Ok(None) };
-        let place = PointChunk::of(self, points, *first);
+        let place = PointChunk::of(self, points, *first)?;
         let indices = || place.indices(points, group);
         if let Some(read) = self.read_variable_points_of_member(&place.chunk, indices)? {
             return Ok(read);
@@ -94,10 +94,10 @@ impl Array {
         worker: &mut Worker,
     ) -> Result<(), ArrayError> {
         let Some(first) = group.first() else { return Ok(()) };
-        let place = PointChunk::of(self, points, *first);
+        let place = PointChunk::of(self, points, *first)?;
         let Worker { codec: kept, encoded, scratch } = worker;
         let (key, codec) = (self.layout().key(&place.chunk)?, self.codec_of(&place.shape, kept)?);
-        let new = group.iter().map(|position| elements.get(*position).copied().unwrap_or_default());
+        let new = group.iter().map(|position| elements[*position]);
         let new: Vec<(usize, &[u8])> = place.elements(points, group).into_iter().zip(new).collect();
         self.change_variable_chunk(&key, codec, self.policy, false, (encoded, scratch), &new)
     }

@@ -378,6 +378,7 @@ impl OldShard {
 
 /// The moves of a product of lists, by inner chunk: `axes` are the pairs of a position in elements of
 /// shape `source` and an index in the chunk.
+#[expect(clippy::arithmetic_side_effects, reason = "sizes above 0")]
 pub(in crate::array) fn moves_by_inner_chunk(
     changes: &InnerChanges<'_>,
     axes: &[Vec<Pair>],
@@ -388,9 +389,7 @@ pub(in crate::array) fn moves_by_inner_chunk(
     for (pairs, size) in axes.iter().zip(changes.shape()) {
         let mut units: BTreeMap<usize, Vec<Pair>> = BTreeMap::new();
         for (position, index) in pairs {
-            let within = index.checked_rem(*size).unwrap_or(0);
-            let unit = units.entry(index.checked_div(*size).unwrap_or(0)).or_default();
-            unit.push((*position, within));
+            units.entry(index / size).or_default().push((*position, index % size));
         }
         products = products
             .iter()
@@ -444,8 +443,7 @@ fn encode_all(
     let numbers: Vec<(usize, bool)> = touched.iter().map(|(n, is_whole)| (*n, *is_whole)).collect();
     let all = Mutex::new(&mut new);
     parallel::for_each(wide(numbers.len()), threads, Scratch::new, |scratch, range| {
-        for (number, is_whole) in numbers.get(narrow(range.start)..narrow(range.end)).unwrap_or(&[])
-        {
+        for (number, is_whole) in &numbers[narrow(range.start)..narrow(range.end)] {
             let encoded = one(*number, *is_whole, scratch)?;
             all.lock().unwrap_or_else(PoisonError::into_inner).insert(*number, encoded);
         }

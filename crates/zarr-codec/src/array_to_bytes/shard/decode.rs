@@ -343,6 +343,7 @@ impl ShardCodec {
 
 /// The part of each of `count` inner chunks, of `inner` indices each, that a slice of one
 /// dimension selects.
+#[expect(clippy::arithmetic_side_effects, reason = "`done` is below `wanted`, whose indices fit")]
 fn axis_parts(
     slice: &Slice,
     inner: usize,
@@ -362,25 +363,22 @@ fn axis_parts(
         if done >= wanted {
             return None;
         }
-        // Below `size`, as the last index is.
-        let first = start.saturating_add(done.saturating_mul(step));
-        let chunk = first.checked_div(inner).unwrap_or(0);
-        let within = first.checked_rem(inner).unwrap_or(0);
-        let left = inner.saturating_sub(within).div_ceil(step);
-        let taken = left.min(wanted.saturating_sub(done)).max(1);
-        let target = done..done.saturating_add(taken);
+        let first = start + done * step;
+        let (chunk, within) = (first / inner, first % inner);
+        let left = (inner - within).div_ceil(step);
+        let taken = left.min(wanted - done).max(1);
+        let target = done..done + taken;
         done = target.end;
         Some(InnerAxisPart { chunk, indices: Slice { start: within, count: taken, step }, target })
     }))
 }
 
 /// The number of parts that [`axis_parts`] gives for a slice that fits.
+#[expect(clippy::arithmetic_side_effects, reason = "indices within the axis, `inner` above 0")]
 fn axis_part_count(slice: &Slice, inner: usize) -> usize {
     let Slice { start, count, step } = *slice;
     let Some(more) = count.checked_sub(1).filter(|_| step < inner) else { return count };
-    let chunk = |index: usize| index.checked_div(inner).unwrap_or(0);
-    let last = chunk(start.saturating_add(more.saturating_mul(step)));
-    last.saturating_sub(chunk(start)).saturating_add(1)
+    (start + more * step) / inner - start / inner + 1
 }
 
 #[cfg(test)]

@@ -249,12 +249,13 @@ fn advance(at: &mut [usize], grid: impl DoubleEndedIterator<Item = usize>) -> bo
     false
 }
 
-/// The indices of cell `number`, in C order, of a grid.
+/// The indices of cell `number`, in C order, of a grid without an axis of length 0.
+#[expect(clippy::arithmetic_side_effects, reason = "no axis has length 0")]
 pub(crate) fn unravel(mut number: usize, grid: &[usize]) -> Vec<usize> {
     let mut index = vec![0; grid.len()];
     for (slot, count) in index.iter_mut().zip(grid).rev() {
-        *slot = number.checked_rem(*count).unwrap_or(0);
-        number = number.checked_div(*count).unwrap_or(0);
+        *slot = number % count;
+        number /= count;
     }
     index
 }
