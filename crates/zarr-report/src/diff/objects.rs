@@ -68,7 +68,7 @@ fn object(
     };
     let (a, b) = (size(one, ours)?, size(other, theirs)?);
     if a != b {
-        let text = |size: u64| words::bytes(size.into());
+        let text = |size: u64| words::counted(size, "byte");
         return Ok(Some(Change::content("size", text(a), text(b))));
     }
     let mut start = 0;

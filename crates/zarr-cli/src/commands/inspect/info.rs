@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use zarr_kit::array::store::StoreExt as _;
 use zarr_kit::array::{ChunkLayout, open_node};
+use zarr_kit::cf::GroupMeaning;
 use zarr_kit::metadata::{MetadataError, NodeMetadata, Printable};
 use zarr_kit::report::format::pretty::raw;
 use zarr_kit::report::info::{ArrayInfo, attribute_rows, shortened, unfinished};
@@ -181,6 +182,10 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
     let mut out = Out::stdout();
     heading(&mut out, place, &kind("group", metadata.is_version_2()))?;
     let mut table = Table::default();
+    let conventions = GroupMeaning::of(metadata).conventions();
+    if !conventions.is_empty() {
+        table.row("conventions", conventions.join(", "));
+    }
     attribute_rows(&metadata.attribute_texts(), &mut table);
     if let Some(unfinished) = unfinished {
         table.row("unfinished", unfinished);
