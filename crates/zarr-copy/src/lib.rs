@@ -89,6 +89,7 @@ pub use content::ContentDigest;
 pub use creation::create_over;
 pub use endpoint::Endpoint;
 pub use error::TransferError;
+pub use moved::{UnitChunk, UnitMover, UnitMoves, UnitWork};
 pub use new_node::NewNode;
 pub use plan::CopyPlan;
 pub use region_index::{inner_axis, make_region_index};

@@ -2,8 +2,9 @@
 //!
 //! A *unit* is what is encoded as a whole: a plain chunk, or an inner chunk of a shard. If the
 //! units of source and target have the same place, shape, codecs and fill value, their bytes are
-//! equal, too. So each chunk of the target is assembled from units of the source as they are stored,
-//! also damaged ones. A unit that is not stored is not stored in the target.
+//! equal, too. So each chunk of the target is assembled from units of its sources as they are stored,
+//! also damaged ones. A unit that is not stored is not stored in the target. A copy has one source;
+//! a join has one for each member, which fills a part of the target.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::IoSlice;
@@ -20,7 +21,6 @@ use zarr_metadata::Codec;
 use zarr_store::{Key, StoreExt as _};
 
 use crate::error::{TransferError, grid_error, source, target};
-use crate::parts::Share;
 use crate::tasks::budget::{largest, size_of_elements};
 
 /// Chunks of the target between two looks at the marker.
@@ -30,15 +30,21 @@ const BATCH: usize = 256;
 const REQUEST: u64 = 4 << 20;
 const UNITS_PER_REQUEST: usize = 1024;
 
-/// How units move from one array to another.
+/// How encoded chunks, and inner chunks of shards, move from one array to another as they are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Moves {
-    /// The shape of a unit.
+pub struct UnitMoves {
+    /// The shape of a unit in the target.
     edges: Vec<u64>,
     /// Whether they are inner chunks of the source.
     from_shards: bool,
     /// Whether they are inner chunks of the target.
     to_shards: bool,
+    /// The elements of the target that are the source's. They begin with a unit.
+    place: Vec<Range<u64>>,
+    /// The axis of the target that the source lacks: it has one index there.
+    new_axis: Option<usize>,
+    /// The length of the target.
+    shape: Vec<u64>,
 }
 
 /// The units of an array, of one kind.
@@ -48,24 +54,63 @@ struct Units<'m> {
     are_inner: bool,
 }
 
-impl Moves {
+impl UnitMoves {
+    /// The moves of units from an array to another that has its elements at `place`, and perhaps a
+    /// new axis. `are_alike` says whether two chains encode units of the source and of the target to
+    /// the same bytes.
+    ///
     /// `None` if the source's units are not the target's.
-    pub(crate) fn of(from: &Array, to: &Array) -> Option<Self> {
-        if from.members().is_some() || from.metadata().fill_value() != to.metadata().fill_value() {
+    #[must_use]
+    pub fn new(
+        from: &Array,
+        to: &Array,
+        place: &[Range<u64>],
+        new_axis: Option<usize>,
+        are_alike: impl Fn(&[Codec], &[Codec]) -> bool,
+    ) -> Option<Self> {
+        if from.members().is_some() || from.fill() != to.fill() {
             return None;
         }
         let targets = units(to);
         units(from).into_iter().find_map(|of_source| {
+            let mut edges = of_source.edges;
+            if let Some(axis) = new_axis {
+                edges.insert(axis.min(edges.len()), 1);
+            }
+            let begins = |(range, edge): (&Range<u64>, &u64)| range.start.is_multiple_of(*edge);
+            if !place.iter().zip(&edges).all(begins) {
+                return None;
+            }
             let is_same = |of_target: &&Units<'_>| {
-                of_target.edges == of_source.edges && of_target.codecs == of_source.codecs
+                of_target.edges == edges && are_alike(of_source.codecs, of_target.codecs)
             };
             let of_target = targets.iter().find(is_same)?;
             Some(Self {
-                edges: of_source.edges,
                 from_shards: of_source.are_inner,
                 to_shards: of_target.are_inner,
+                edges,
+                place: place.to_vec(),
+                new_axis,
+                shape: to.shape().to_vec(),
             })
         })
+    }
+
+    /// Of a copy: the target has the source's elements at the same places.
+    pub(crate) fn of_copy(from: &Array, to: &Array) -> Option<Self> {
+        let all: Vec<Range<u64>> = to.shape().iter().map(|length| 0..*length).collect();
+        Self::new(from, to, &all, None, |source, target| source == target)
+    }
+
+    /// Whether the source's elements in a chunk of the target are whole units: none is shared with the
+    /// elements that follow the source's.
+    #[must_use]
+    pub fn are_whole(&self, chunk: &[Range<u64>]) -> bool {
+        let axes = self.common(chunk).into_iter().zip(&self.edges).zip(&self.shape);
+        let mut ends = axes.map(|((range, edge), length)| {
+            range.is_empty() || range.end == *length || range.end.is_multiple_of(*edge)
+        });
+        ends.all(|is_whole| is_whole)
     }
 
     /// The number of units of arrays of this shape.
@@ -74,13 +119,38 @@ impl Moves {
         axes.fold(1, |all, (length, edge)| all.saturating_mul(length.div_ceil((*edge).max(1))))
     }
 
-    /// The numbers of the units, on each axis, with elements in these ranges.
-    fn units_in(&self, ranges: &[Range<u64>]) -> Vec<Range<u64>> {
-        let axes = ranges.iter().zip(&self.edges);
+    /// The source's elements in a chunk of the target.
+    fn common(&self, chunk: &[Range<u64>]) -> Vec<Range<u64>> {
+        let axes = self.place.iter().zip(chunk);
+        axes.map(|(own, chunk)| {
+            let start = own.start.max(chunk.start);
+            start..own.end.min(chunk.end).max(start)
+        })
+        .collect()
+    }
+
+    /// The numbers of the source's units, on each axis of the target, in a chunk of the target.
+    fn units_in(&self, chunk: &[Range<u64>]) -> Vec<Range<u64>> {
+        let axes = self.common(chunk).into_iter().zip(&self.edges);
         // No edge is 0.
         let at = |element: u64, edge: u64| element.checked_div(edge).unwrap_or(0);
-        axes.map(|(range, edge)| at(range.start, *edge)..range.end.div_ceil((*edge).max(1)))
-            .collect()
+        axes.map(|(range, edge)| match range.is_empty() {
+            true => 0..0,
+            false => at(range.start, *edge)..range.end.div_ceil((*edge).max(1)),
+        })
+        .collect()
+    }
+
+    /// The first element of a unit, in the source.
+    fn in_source(&self, unit: &[u64]) -> Vec<u64> {
+        let axes = unit.iter().zip(&self.edges).zip(&self.place);
+        let mut first: Vec<u64> = axes
+            .map(|((at, edge), place)| at.saturating_mul(*edge).saturating_sub(place.start))
+            .collect();
+        if let Some(axis) = self.new_axis.filter(|axis| *axis < first.len()) {
+            first.remove(axis);
+        }
+        first
     }
 }
 
@@ -112,21 +182,64 @@ fn each_of(ranges: &[Range<u64>]) -> impl Iterator<Item = Vec<u64>> {
     })
 }
 
-/// Moves the units of a copy.
-pub(crate) struct Mover<'a> {
-    pub(crate) moves: &'a Moves,
-    pub(crate) from: &'a Array,
-    pub(crate) to: &'a Array,
-    pub(crate) share: &'a Share<'a>,
-    /// Bytes that encoded units may take in memory.
-    pub(crate) memory: u64,
+/// The work that moves units: a copy, or a join.
+pub trait UnitWork: Sync {
+    /// The error that it returns.
+    type Error: From<TransferError> + Send;
+
+    /// The error of reading the source with this number.
+    fn failed(&self, source: usize, cause: ArrayError) -> Self::Error;
+
+    /// Refuses to go on, before some chunks are moved.
+    ///
+    /// # Errors
+    /// That of the work.
+    fn before_batch(&self) -> Result<(), Self::Error>;
+
+    /// Refuses to put a chunk, after its units were read.
+    ///
+    /// # Errors
+    /// That of the work.
+    fn before_put(&self, chunk: &UnitChunk<'_>) -> Result<(), Self::Error>;
+
+    /// A chunk was moved; bytes were put, unless none of its units is stored.
+    fn moved(&self, bytes: u64);
 }
 
-/// The shards of the source that a batch needs, by their index; `None` if one is not stored.
-type Contents = HashMap<Vec<u64>, Option<ShardContent>>;
+/// A chunk of the target, which is assembled from units.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitChunk<'c> {
+    /// Its number on each axis.
+    pub index: &'c [u64],
+    /// The numbers of the sources that have units in it.
+    pub sources: &'c [usize],
+}
 
-/// Units of one object of the source, by their number in the chunk of the target.
+/// Moves encoded chunks, and inner chunks of shards, as they are stored.
+pub struct UnitMover<'a, W: UnitWork> {
+    /// The arrays that have the units.
+    pub sources: &'a [(&'a Array, UnitMoves)],
+    /// The target, whose chunks have units of one kind.
+    pub to: &'a Array,
+    /// Whether a shard without inner chunks is put, too.
+    pub puts_empty: bool,
+    /// Bytes that encoded units may take in memory.
+    pub memory: u64,
+    /// Bytes that the units of one chunk may take, if they need more than their part.
+    pub most: u64,
+    /// The most requests at once; `None`: as many as the stores answer.
+    pub threads: Option<NonZeroUsize>,
+    /// Whose chunks they are.
+    pub work: &'a W,
+}
+
+/// The shards of the sources that a batch needs, by the source's number and their index; `None` if one
+/// is not stored.
+type Contents = HashMap<(usize, Vec<u64>), Option<ShardContent>>;
+
+/// Units of one object of a source, by their number in the chunk of the target.
 struct Request {
+    source: usize,
     key: Key,
     /// `None`: the whole object is one unit.
     ranges: Option<Vec<Range<u64>>>,
@@ -134,36 +247,36 @@ struct Request {
 }
 
 /// The reason why a chunk was not moved.
-enum Failed {
+enum Failed<E> {
     /// Its units take more than the memory that it may use now.
     Large,
-    Error(TransferError),
+    Error(E),
 }
 
-impl From<TransferError> for Failed {
-    fn from(error: TransferError) -> Self {
+impl<E> From<E> for Failed<E> {
+    fn from(error: E) -> Self {
         Self::Error(error)
     }
 }
 
-impl Mover<'_> {
-    /// Moves these chunks of the target. Returns the bytes that were put.
-    pub(crate) fn run(&self, chunks: &[Vec<u64>]) -> Result<u64, TransferError> {
-        let bytes = AtomicU64::new(0);
+impl<W: UnitWork> UnitMover<'_, W> {
+    /// Moves these chunks of the target.
+    ///
+    /// # Errors
+    /// [`TransferError::Object`] for a chunk whose units take more than the memory; the errors of the
+    /// work, and of the stores.
+    pub fn run(&self, chunks: &[UnitChunk<'_>]) -> Result<(), W::Error> {
         let mut contents = Contents::new();
         for batch in chunks.chunks(BATCH) {
             self.load(batch, &mut contents)?;
-            self.share.check()?;
+            self.work.before_batch()?;
             let (at_once, memory) = self.at_once();
             let large = Mutex::new(Vec::new());
             parallel::each(batch, at_once, |chunk| {
                 match self.chunk(chunk, &contents, at_once, memory) {
-                    Ok(put) => {
-                        bytes.fetch_add(put, Ordering::Relaxed);
-                        Ok(())
-                    }
+                    Ok(()) => Ok(()),
                     Err(Failed::Large) => {
-                        large.lock().unwrap_or_else(PoisonError::into_inner).push(chunk.clone());
+                        large.lock().unwrap_or_else(PoisonError::into_inner).push(*chunk);
                         Ok(())
                     }
                     Err(Failed::Error(error)) => Err(error),
@@ -171,14 +284,14 @@ impl Mover<'_> {
             })?;
             // Those that need more than their part of the memory, one at a time.
             for chunk in large.into_inner().unwrap_or_else(PoisonError::into_inner) {
-                match self.chunk(&chunk, &contents, NonZeroUsize::MIN, self.memory) {
-                    Ok(put) => bytes.fetch_add(put, Ordering::Relaxed),
-                    Err(Failed::Large) => return Err(self.too_large(&chunk, &contents)?),
+                match self.chunk(&chunk, &contents, NonZeroUsize::MIN, self.most) {
+                    Ok(()) => {}
+                    Err(Failed::Large) => return Err(self.too_large(&chunk, &contents)?.into()),
                     Err(Failed::Error(error)) => return Err(error),
-                };
+                }
             }
         }
-        Ok(bytes.into_inner())
+        Ok(())
     }
 
     /// How many chunks are moved at once, and the memory of each: as many as fit if no unit is larger
@@ -194,32 +307,49 @@ impl Mover<'_> {
 
     /// The requests that the stores answer at once.
     fn requests(&self) -> NonZeroUsize {
-        parallel::requests(&**self.from.store()).max(parallel::requests(&**self.to.store()))
+        let from = self.sources.iter().map(|(from, _)| parallel::requests(&**from.store()));
+        let most = || from.fold(parallel::requests(&**self.to.store()), NonZeroUsize::max);
+        self.threads.unwrap_or_else(most)
     }
 
-    /// Reads the indices of the shards of the source that these chunks need, and forgets others.
-    fn load(&self, chunks: &[Vec<u64>], contents: &mut Contents) -> Result<(), TransferError> {
-        if !self.moves.from_shards {
-            return Ok(());
-        }
+    /// The sources of a chunk, with their numbers.
+    fn sources_of(
+        &self,
+        chunk: &UnitChunk<'_>,
+    ) -> impl Iterator<Item = (usize, &Array, &UnitMoves)> {
+        chunk.sources.iter().filter_map(|number| {
+            let (from, moves) = self.sources.get(*number)?;
+            Some((*number, *from, moves))
+        })
+    }
+
+    /// Reads the indices of the shards that these chunks need, and forgets others.
+    fn load(&self, chunks: &[UnitChunk<'_>], contents: &mut Contents) -> Result<(), W::Error> {
         let mut needed = Contents::new();
         let mut missing = Vec::new();
         for chunk in chunks {
             let region = self.region(chunk)?;
-            let parts = self.from.grid().chunks(&region);
-            let mut parts = parts.map_err(|error| grid_error(self.to, error))?;
-            while let Some(part) = parts.next_part() {
-                let shard = part.chunk().to_vec();
-                if let Some(known) = contents.remove(&shard) {
-                    needed.insert(shard, known);
-                } else if !needed.contains_key(&shard) {
-                    needed.insert(shard.clone(), None);
-                    missing.push(shard);
+            for (number, from, moves) in self.sources_of(chunk) {
+                let units = moves.units_in(&region);
+                if !moves.from_shards || units.iter().any(Range::is_empty) {
+                    continue;
+                }
+                for unit in each_of(&units) {
+                    let (shard, _) = self.shard_of(from, moves, &unit)?;
+                    let shard = (number, shard);
+                    if let Some(known) = contents.remove(&shard) {
+                        needed.insert(shard, known);
+                    } else if !needed.contains_key(&shard) {
+                        needed.insert(shard.clone(), None);
+                        missing.push(shard);
+                    }
                 }
             }
         }
-        let read = parallel::map(&missing, parallel::requests(&**self.from.store()), |shard| {
-            self.from.shard_content(shard, None).map_err(source)
+        let read = parallel::map(&missing, self.requests(), |(number, shard)| {
+            let Some((from, _)) = self.sources.get(*number) else { return Ok(None) };
+            let read = from.shard_content(shard, None);
+            read.map_err(|cause| self.work.failed(*number, cause))
         })?;
         needed.extend(missing.into_iter().zip(read));
         *contents = needed;
@@ -227,19 +357,19 @@ impl Mover<'_> {
     }
 
     /// The elements of a chunk of the target within the array.
-    fn region(&self, chunk: &[u64]) -> Result<Vec<Range<u64>>, TransferError> {
-        self.to.layout().chunk_region(chunk).map_err(|error| grid_error(self.to, error))
+    fn region(&self, chunk: &UnitChunk<'_>) -> Result<Vec<Range<u64>>, TransferError> {
+        self.to.layout().chunk_region(chunk.index).map_err(|error| grid_error(self.to, error))
     }
 
     /// Moves one chunk of the target, unless none of its units is stored.
     fn chunk(
         &self,
-        chunk: &[u64],
+        chunk: &UnitChunk<'_>,
         contents: &Contents,
         at_once: NonZeroUsize,
         memory: u64,
-    ) -> Result<u64, Failed> {
-        let requests = self.requests_of(chunk, contents)?;
+    ) -> Result<(), Failed<W::Error>> {
+        let requests = self.requests_of(chunk, contents).map_err(W::Error::from)?;
         let known = requests.iter().flat_map(|request| request.ranges.iter().flatten());
         if known.fold(0, |sum: u64, range| sum.saturating_add(len(range))) > memory {
             return Err(Failed::Large);
@@ -255,27 +385,29 @@ impl Mover<'_> {
                 false => Ok(units),
             }
         })?;
-        Ok(self.put(chunk, read.into_iter().flatten().collect())?)
+        self.work.before_put(chunk)?;
+        let put = self.put(chunk.index, read.into_iter().flatten().collect());
+        self.work.moved(put.map_err(W::Error::from)?);
+        Ok(())
     }
 
     /// Puts the chunk of the target that has these units.
     fn put(&self, chunk: &[u64], units: Vec<(usize, Vec<u8>)>) -> Result<u64, TransferError> {
         let key = self.to.layout().key(chunk)?;
         let store = self.to.store();
-        if !self.moves.to_shards {
-            let Some((_, bytes)) = units.into_iter().next() else { return Ok(0) };
-            store.put(&key, &bytes)?;
-            return Ok(wide(bytes.len()));
-        }
-        // A late put of an overtaken run must find an object, even one without inner chunks.
-        if units.is_empty() && self.share.trusts_objects() {
-            return Ok(0);
-        }
         let failed = |cause| target(ArrayError::Chunk { key: key.to_string(), cause });
         let shape = self.to.layout().chunk_shape(chunk);
         let shape = shape.map_err(|error| grid_error(self.to, error))?;
-        let codec = self.to.chunk_codec(&shape).map_err(target)?;
-        let (shard, _) = codec.plain_shard().expect("its only codec makes shards");
+        let to_shards = self.sources.iter().any(|(_, moves)| moves.to_shards);
+        let codec = to_shards.then(|| self.to.chunk_codec(&shape)).transpose().map_err(target)?;
+        let Some((shard, _)) = codec.as_ref().and_then(|codec| codec.plain_shard()) else {
+            let Some((_, bytes)) = units.into_iter().next() else { return Ok(0) };
+            store.put(&key, &bytes)?;
+            return Ok(wide(bytes.len()));
+        };
+        if units.is_empty() && !self.puts_empty {
+            return Ok(0);
+        }
         let new: NewInnerChunks =
             units.into_iter().map(|(number, bytes)| (number, Some(bytes))).collect();
         let mut index = Vec::new();
@@ -295,29 +427,52 @@ impl Mover<'_> {
     /// The units of a chunk of the target, as they are to be read.
     fn requests_of(
         &self,
-        chunk: &[u64],
+        chunk: &UnitChunk<'_>,
         contents: &Contents,
     ) -> Result<Vec<Request>, TransferError> {
-        let units = self.moves.units_in(&self.region(chunk)?);
-        let number_of = |unit: &[u64]| self.number_in_target(chunk, &units, unit);
-        if !self.moves.from_shards {
-            let requests = each_of(&units).map(|unit| {
-                let key = self.from.layout().key(&unit)?;
-                Ok(Request { key, ranges: None, numbers: vec![number_of(&unit)?] })
-            });
-            return requests.collect();
+        let region = self.region(chunk)?;
+        let mut requests = Vec::new();
+        for source in self.sources_of(chunk) {
+            let units = source.2.units_in(&region);
+            if units.iter().all(|range| !range.is_empty()) {
+                self.requests_to(source, (chunk, &region), &units, contents, &mut requests)?;
+            }
+        }
+        Ok(requests)
+    }
+
+    /// Adds the units of one source in a chunk of the target.
+    fn requests_to(
+        &self,
+        (source, from, moves): (usize, &Array, &UnitMoves),
+        (chunk, region): (&UnitChunk<'_>, &[Range<u64>]),
+        units: &[Range<u64>],
+        contents: &Contents,
+        requests: &mut Vec<Request>,
+    ) -> Result<(), TransferError> {
+        let number_of = |unit: &[u64]| self.number_in_target(moves, (chunk, region), unit);
+        if !moves.from_shards {
+            for unit in each_of(units) {
+                let (chunk, _) = from
+                    .layout()
+                    .locate(&moves.in_source(&unit))
+                    .map_err(|error| grid_error(self.to, error))?;
+                let key = from.layout().key(&chunk)?;
+                let numbers = vec![number_of(&unit)?];
+                requests.push(Request { source, key, ranges: None, numbers });
+            }
+            return Ok(());
         }
         let mut found: BTreeMap<Vec<u64>, Vec<(Range<u64>, usize)>> = BTreeMap::new();
-        for unit in each_of(&units) {
-            let (shard, within) = self.in_source(&unit).map_err(|e| grid_error(self.to, e))?;
-            let content = contents.get(&shard).and_then(Option::as_ref);
+        for unit in each_of(units) {
+            let (shard, within) = self.shard_of(from, moves, &unit)?;
+            let content = contents.get(&(source, shard.clone())).and_then(Option::as_ref);
             if let Some(range) = content.and_then(|content| content.bytes_of(&within)) {
                 found.entry(shard).or_default().push((range, number_of(&unit)?));
             }
         }
-        let mut requests = Vec::new();
         for (shard, mut units) in found {
-            let key = self.from.layout().key(&shard)?;
+            let key = from.layout().key(&shard)?;
             units.sort_unstable_by_key(|(range, _)| (range.start, range.end));
             let mut rest = &*units;
             while !rest.is_empty() {
@@ -329,47 +484,57 @@ impl Mover<'_> {
                 let count = rest.iter().take(UNITS_PER_REQUEST).take_while(fits).count().max(1);
                 let (these, others) = rest.split_at(count);
                 let (ranges, numbers) = these.iter().cloned().unzip();
-                requests.push(Request { key: key.clone(), ranges: Some(ranges), numbers });
+                requests.push(Request { source, key: key.clone(), ranges: Some(ranges), numbers });
                 rest = others;
             }
         }
-        Ok(requests)
+        Ok(())
     }
 
-    /// The shard of the source with a unit, and the unit's index within it.
-    fn in_source(&self, unit: &[u64]) -> Result<(Vec<u64>, Vec<u64>), zarr_grid::GridError> {
-        let element = unit.iter().zip(&self.moves.edges).map(|(at, edge)| at.saturating_mul(*edge));
-        let (shard, within) = self.from.layout().locate(&element.collect::<Vec<_>>())?;
-        let within = within.iter().zip(&self.moves.edges);
+    /// The shard of a source with a unit, and the unit's index within it.
+    fn shard_of(
+        &self,
+        from: &Array,
+        moves: &UnitMoves,
+        unit: &[u64],
+    ) -> Result<(Vec<u64>, Vec<u64>), TransferError> {
+        let located = from.layout().locate(&moves.in_source(unit));
+        let (shard, within) = located.map_err(|error| grid_error(self.to, error))?;
+        let mut edges = moves.edges.clone();
+        if let Some(axis) = moves.new_axis.filter(|axis| *axis < edges.len()) {
+            edges.remove(axis);
+        }
+        let within = within.iter().zip(&edges);
         Ok((shard, within.map(|(at, edge)| at.checked_div(*edge).unwrap_or(0)).collect()))
     }
 
-    /// The number of a unit in a chunk of the target: 0 if the chunk is the unit. `units` are those
-    /// of the chunk within the array.
+    /// The number of a unit in a chunk of the target: 0 if the chunk is the unit.
     fn number_in_target(
         &self,
-        chunk: &[u64],
-        units: &[Range<u64>],
+        moves: &UnitMoves,
+        (chunk, region): (&UnitChunk<'_>, &[Range<u64>]),
         unit: &[u64],
     ) -> Result<usize, TransferError> {
-        let shape = self.to.layout().chunk_shape(chunk);
+        let shape = self.to.layout().chunk_shape(chunk.index);
         let shape = shape.map_err(|error| grid_error(self.to, error))?;
         let mut number = 0_u64;
-        for (((size, edge), range), at) in shape.iter().zip(&self.moves.edges).zip(units).zip(unit)
-        {
-            let count = size.checked_div(*edge).unwrap_or(1);
-            let within = at.saturating_sub(range.start);
-            number = number.saturating_mul(count).saturating_add(within);
+        for (((size, edge), range), at) in shape.iter().zip(&moves.edges).zip(region).zip(unit) {
+            // No edge is 0.
+            let units = |elements: u64| elements.checked_div(*edge).unwrap_or(0);
+            let within = at.saturating_sub(units(range.start));
+            number = number.saturating_mul(units(*size)).saturating_add(within);
         }
         Ok(usize::try_from(number).unwrap_or(usize::MAX))
     }
 
     /// Reads units, each with its number in the chunk of the target.
-    fn read(&self, request: &Request) -> Result<Vec<(usize, Vec<u8>)>, TransferError> {
-        let Request { key, ranges, numbers } = request;
+    fn read(&self, request: &Request) -> Result<Vec<(usize, Vec<u8>)>, W::Error> {
+        let Request { source, key, ranges, numbers } = request;
+        let Some((from, _)) = self.sources.get(*source) else { return Ok(Vec::new()) };
         let mut bytes = Vec::new();
         let range = ranges.as_deref().map_or(ReadRange::All, ReadRange::Ranges);
-        let found = self.from.get_object(key, range, &mut bytes).map_err(source)?;
+        let found = from.get_object(key, range, &mut bytes);
+        let found = found.map_err(|cause| self.work.failed(*source, cause))?;
         let Some(ranges) = ranges else {
             return Ok(match found {
                 None => Vec::new(),
@@ -381,7 +546,7 @@ impl Mover<'_> {
         if found.is_none() {
             // Its index was read.
             let keys = vec![key.to_string()];
-            return Err(TransferError::ChangedMeanwhile { keys, count: 1 });
+            return Err(TransferError::ChangedMeanwhile { keys, count: 1 }.into());
         }
         if let ([number], [_]) = (&**numbers, &**ranges) {
             return Ok(vec![(*number, bytes)]);
@@ -399,22 +564,24 @@ impl Mover<'_> {
     /// The error for a chunk of the target that does not fit in the memory.
     fn too_large(
         &self,
-        chunk: &[u64],
+        chunk: &UnitChunk<'_>,
         contents: &Contents,
     ) -> Result<TransferError, TransferError> {
         let mut needed = 0_u64;
         for request in self.requests_of(chunk, contents)? {
             let bytes = match &request.ranges {
                 Some(ranges) => ranges.iter().map(len).fold(0, u64::saturating_add),
-                None => {
-                    let size = self.from.store().size(&request.key);
-                    size.map_err(source)?.unwrap_or(0)
-                }
+                None => match self.sources.get(request.source) {
+                    Some((from, _)) => {
+                        from.store().size(&request.key).map_err(source)?.unwrap_or(0)
+                    }
+                    None => 0,
+                },
             };
             needed = needed.saturating_add(bytes);
         }
-        let key = self.to.layout().key(chunk)?.to_string();
-        Ok(TransferError::Object { key, size: needed, limit: self.memory })
+        let key = self.to.layout().key(chunk.index)?.to_string();
+        Ok(TransferError::Object { key, size: needed, limit: self.most })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::{Array, ArrayError, LimitedStrings, Selection, StoredTasks};
@@ -12,7 +13,7 @@ use zarr_store::{MemoryStore, Prefix, Store};
 
 use crate::error::{TransferError, grid_error, source, target};
 use crate::marker::TargetState;
-use crate::moved::{Mover, Moves};
+use crate::moved::{UnitChunk, UnitMover, UnitMoves, UnitWork};
 use crate::parts::Share;
 use crate::tasks::budget::{Budget, tasks};
 use crate::tasks::sparse::{common, small_tasks};
@@ -26,7 +27,7 @@ pub(crate) struct Prepared {
     /// The tasks: the most that each reads at a time.
     pub(crate) tasks: Grid,
     /// How chunks move as they are stored, if they do.
-    pub(crate) moves: Option<Moves>,
+    pub(crate) moves: Option<UnitMoves>,
 }
 
 impl Prepared {
@@ -56,7 +57,7 @@ impl Prepared {
         let to =
             Array::with_metadata(store, prefix, metadata, codecs).map_err(TransferError::Target)?;
         node::refuse_unwritable(&to, &prefix.key(METADATA_KEY)?).map_err(TransferError::Target)?;
-        let moves = Moves::of(from, &to);
+        let moves = UnitMoves::of_copy(from, &to);
         let budget = match (&moves, options.verify) {
             (Some(_), false) => Budget::of_moves(&to, options),
             _ => Budget::new(from, &to, options)?,
@@ -98,11 +99,8 @@ impl Prepared {
             }
             _ => HashSet::new(),
         };
-        let mover = self.moves.as_ref().map(|moves| {
-            let memory = options.memory;
-            Mover { moves, from, to, share, memory }
-        });
-        let copy = Copy { from, to, done, share, budget: self.budget, mover, options };
+        let moves = self.moves.as_ref();
+        let copy = Copy { from, to, done, share, budget: self.budget, moves, options };
         match is_sparse {
             true => copy.run_stored(progress),
             false => copy.run(&self.tasks, progress),
@@ -135,9 +133,36 @@ struct Copy<'a> {
     /// The share of the copy.
     share: &'a Share<'a>,
     budget: Budget,
-    /// Moves chunks as they are stored, if they are the same in the target.
-    mover: Option<Mover<'a>>,
+    /// How chunks move as they are stored, if they are the same in the target.
+    moves: Option<&'a UnitMoves>,
     options: &'a CopyOptions,
+}
+
+/// A copy that moves units.
+struct Moving<'a> {
+    share: &'a Share<'a>,
+    /// Bytes that were put.
+    bytes: AtomicU64,
+}
+
+impl UnitWork for Moving<'_> {
+    type Error = TransferError;
+
+    fn failed(&self, _: usize, cause: ArrayError) -> TransferError {
+        source(cause)
+    }
+
+    fn before_batch(&self) -> Result<(), TransferError> {
+        self.share.check()
+    }
+
+    fn before_put(&self, _: &UnitChunk<'_>) -> Result<(), TransferError> {
+        Ok(())
+    }
+
+    fn moved(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
 }
 
 /// The counts of a copy of elements, and the buffers that it keeps from task to task.
@@ -226,8 +251,8 @@ impl Copy<'_> {
         let is_done = self.is_done(ranges)?;
         let is_skipped = if is_done && !self.options.verify {
             true
-        } else if let (Some(mover), false) = (&self.mover, self.options.verify) {
-            let moved = mover.run(&self.chunks_to_do(ranges)?)?;
+        } else if let (Some(moves), false) = (self.moves, self.options.verify) {
+            let moved = self.move_units(moves, &self.chunks_to_do(ranges)?)?;
             if self.to.data_type().is_variable_length() {
                 summary.bytes = summary.bytes.saturating_add(moved);
             }
@@ -243,6 +268,26 @@ impl Copy<'_> {
         summary.bytes = summary.bytes.saturating_add(self.bytes_of(ranges));
         progress(CopyProgress { done: summary.bytes, total: *total, ..CopyProgress::default() });
         Ok(())
+    }
+
+    /// Moves the units of these chunks. Returns the bytes that were put.
+    fn move_units(&self, moves: &UnitMoves, chunks: &[Vec<u64>]) -> Result<u64, TransferError> {
+        let work = Moving { share: self.share, bytes: AtomicU64::new(0) };
+        let chunks: Vec<UnitChunk<'_>> =
+            chunks.iter().map(|index| UnitChunk { index, sources: &[0] }).collect();
+        let memory = self.options.memory;
+        let mover = UnitMover {
+            sources: &[(self.from, moves.clone())],
+            to: self.to,
+            // A late put of an overtaken run must find an object.
+            puts_empty: !self.share.trusts_objects(),
+            memory,
+            most: memory,
+            threads: None,
+            work: &work,
+        };
+        mover.run(&chunks)?;
+        Ok(work.bytes.into_inner())
     }
 
     /// The chunks of a task that do not exist yet.
@@ -264,8 +309,8 @@ impl Copy<'_> {
         ranges: &[Range<u64>],
         write: impl FnOnce() -> Result<(), ArrayError>,
     ) -> Result<(), TransferError> {
-        match &self.mover {
-            Some(mover) => mover.run(&self.chunks_to_do(ranges)?).map(drop),
+        match self.moves {
+            Some(moves) => self.move_units(moves, &self.chunks_to_do(ranges)?).map(drop),
             None => write().map_err(target),
         }
     }

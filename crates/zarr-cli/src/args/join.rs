@@ -23,6 +23,7 @@ Examples:
   zarr-kit join @months.txt --along time -o 2015.zarr --link
   zarr-kit join tiles/*.zarr --along y,x --grid 3x4 -o map.zarr
   zarr-kit join tiles/*.zarr --along y,x --grid auto -o map.zarr
+  zarr-kit join tiles/*.zarr --along y,x --grid auto --shards 4096,4096 -o map.zarr
   zarr-kit join run-*.zarr --new-axis run -o runs.zarr
   zarr-kit join 2015-*.zarr --along time --virtual -o 2015.zjoin")]
 pub(crate) struct Join {
@@ -51,6 +52,10 @@ pub(crate) struct Join {
     /// has are decoded and written; --dry-run counts them.
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
     pub(crate) chunks: Option<String>,
+    /// The lengths of the joined arrays' shards, which hold the chunks; --chunks are then those within the
+    /// shards. Chunks and inner chunks of members that are inner chunks of these shards move as they are.
+    #[arg(long, value_name = "SHARDS", allow_hyphen_values = true, value_parser = value)]
+    pub(crate) shards: Option<String>,
     /// Refuse a result that another program does not read. All programs read the result of --chunks
     /// with one length.
     #[arg(long, conflicts_with = "only_document")]
@@ -68,7 +73,7 @@ pub(crate) struct Join {
     pub(crate) link: bool,
     /// Write a virtual join: a small file OUT, which must end in .zjoin, that opens as the joined array.
     /// Nothing is copied, and members may differ in chunks, codecs and fill values.
-    #[arg(long = "virtual", conflicts_with_all = ["chunks", "link", "resume", "overwrite", "dry_run"])]
+    #[arg(long = "virtual", conflicts_with_all = ["chunks", "shards", "link", "resume", "overwrite", "dry_run"])]
     pub(crate) only_document: bool,
     /// With --virtual: members that are missing later read as the fill value.
     #[arg(long, requires = "only_document")]

@@ -30,7 +30,7 @@ pub(crate) use export::Export;
 pub(crate) use groups::{Attrs, Consolidate, Delete, Tree};
 pub(crate) use join::{Combine, Join};
 pub(crate) use rearrange::Rearrange;
-pub(crate) use rules::Rules;
+pub(crate) use rules::{Rules, with_layout};
 pub(crate) use shared::{InputFormat, NoValue, Reading, Writing};
 use shared::{REGION, part, value};
 

@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches, ValueEnum};
 use glob::{MatchOptions, Pattern};
 use zarr_kit::ArrayMetadata;
-use zarr_kit::metadata::{Codec, CodecNotation, Endian, MetadataError};
+use zarr_kit::metadata::{Codec, CodecNotation, Endian};
 
 use super::advise::For;
 use super::parse_codecs;
@@ -58,24 +58,9 @@ impl Rules {
         metadata: &ArrayMetadata,
         tried: impl FnOnce(For) -> Result<Option<Vec<Codec>>, CliError>,
     ) -> Result<ArrayMetadata, CliError> {
-        let wrong = |cause: MetadataError| CliError::Metadata {
-            argument: "zarr.json would not be valid",
-            cause,
-        };
         let matching = || self.rules.iter().rev().filter(|rule| rule.matches(path));
-        let grid = |argument, text, before: &ArrayMetadata| {
-            chunks::changed(text, before, path.is_none())
-                .map_err(|cause| CliError::argument(argument, text, cause))
-        };
-        // Axes that are not named keep their chunks, and their shards.
         let shards = matching().find_map(|rule| rule.shards.as_deref());
-        let shards = shards.map(|text| grid("--shards", text, metadata)).transpose()?.flatten();
-        let within = match &shards {
-            Some(_) => &metadata.without_shards().map_err(wrong)?,
-            None => metadata,
-        };
         let chunks = matching().find_map(|rule| rule.chunks.as_deref());
-        let chunks = chunks.map(|text| grid("--chunks", text, within)).transpose()?.flatten();
         let codecs = match matching().find_map(|rule| rule.codecs.as_ref()) {
             Some(Chosen::Codecs(codecs)) => {
                 Some(codecs.codecs(metadata.data_type(), metadata.shape().len(), Endian::Little))
@@ -83,7 +68,7 @@ impl Rules {
             Some(Chosen::Preset(goal)) => tried(*goal)?,
             None => None,
         };
-        metadata.with_layout(chunks.as_ref(), codecs.as_deref(), shards.as_ref()).map_err(wrong)
+        with_layout(metadata, (chunks, shards), codecs.as_deref(), path.is_none())
     }
 
     /// Whether codecs are tried on some arrays.
@@ -116,6 +101,28 @@ impl Rules {
             None => Ok(()),
         }
     }
+}
+
+/// The document with the chunks of `--chunks`, the shards of `--shards` and other codecs. Axes that are not
+/// named keep their chunks, and their shards. If not `all`, the array need not have all axes that are named.
+pub(crate) fn with_layout(
+    metadata: &ArrayMetadata,
+    (chunks, shards): (Option<&str>, Option<&str>),
+    codecs: Option<&[Codec]>,
+    all: bool,
+) -> Result<ArrayMetadata, CliError> {
+    let wrong = |cause| CliError::Metadata { argument: "zarr.json would not be valid", cause };
+    let grid = |argument, text, before: &ArrayMetadata| {
+        chunks::changed(text, before, all)
+            .map_err(|cause| CliError::argument(argument, text, cause))
+    };
+    let shards = shards.map(|text| grid("--shards", text, metadata)).transpose()?.flatten();
+    let within = match &shards {
+        Some(_) => &metadata.without_shards().map_err(wrong)?,
+        None => metadata,
+    };
+    let chunks = chunks.map(|text| grid("--chunks", text, within)).transpose()?.flatten();
+    metadata.with_layout(chunks.as_ref(), codecs, shards.as_ref()).map_err(wrong)
 }
 
 impl Rule {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zarr_array::store::Store;
 use zarr_cf::Change;
-use zarr_metadata::{ArrayMetadata, ChunkGrid, GroupMetadata, NodeMetadata};
+use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
 use super::arranged::{ArrangedGroups, Places};
 use super::coordinates::{check_order_of, places};
@@ -111,18 +111,18 @@ impl JoinGroups {
         self.plan_with(|_, _| Ok(None))
     }
 
-    /// As [`plan`](Self::plan), with the chunks that `grid` gives for the path and the document of each
-    /// joined array, in place of the members'.
+    /// As [`plan`](Self::plan), with the chunks, shards and codecs of the document that `change` gives for
+    /// the path and the document of each joined array.
     ///
     /// # Errors
-    /// The errors of `plan` and of `grid`.
+    /// The errors of `plan` and of `change`.
     pub fn plan_with<E: From<JoinError>>(
         self,
-        mut grid: impl FnMut(&str, &ArrayMetadata) -> Result<Option<ChunkGrid>, E>,
+        mut change: impl FnMut(&str, &ArrayMetadata) -> Result<Option<ArrayMetadata>, E>,
     ) -> Result<GroupJoinPlan, E> {
         let mut arrays = BTreeMap::new();
         let mut groups = self.each(|path, join| {
-            arrays.insert(path.to_owned(), join.plan_with(|metadata| grid(path, metadata))?);
+            arrays.insert(path.to_owned(), join.plan_with(|metadata| change(path, metadata))?);
             Ok::<(), E>(())
         })?;
         consolidate(&mut groups, &arrays, &self.members)?;

@@ -7,7 +7,7 @@ use zarr_grid::AxisSelection;
 use zarr_view::{CopyElement, CopyError, View};
 
 use crate::error::JoinError;
-use crate::join::plan::{JoinPlan, Written, product};
+use crate::join::plan::{JoinPlan, Source, Written, product};
 use crate::members::member::Member;
 use crate::values::times::Conversion;
 
@@ -21,12 +21,12 @@ pub(crate) fn write_chunk(plan: &JoinPlan, to: &Array, chunk: &Written) -> Resul
     let written = match to.element_size() {
         0 => {
             let elements = strings(&region, &parts)?;
-            check_sources(plan, chunk)?;
+            check_sources(plan, &chunk.sources)?;
             to.write_as(region.as_slice(), &elements)
         }
         size => {
             let elements = bytes(&region, &parts, size)?;
-            check_sources(plan, chunk)?;
+            check_sources(plan, &chunk.sources)?;
             to.write(region.as_slice(), &elements)
         }
     };
@@ -35,8 +35,8 @@ pub(crate) fn write_chunk(plan: &JoinPlan, to: &Array, chunk: &Written) -> Resul
 
 /// Refuses sources that have changed since the plan: the elements just read may then be of two
 /// versions.
-fn check_sources(plan: &JoinPlan, chunk: &Written) -> Result<(), JoinError> {
-    for source in &chunk.sources {
+pub(crate) fn check_sources(plan: &JoinPlan, sources: &[Source]) -> Result<(), JoinError> {
+    for source in sources {
         let Some(member) = plan.member(source) else { continue };
         let found = member.array().store().head(&source.key);
         let found = found.map_err(|cause| JoinError::member(member.name(), cause))?;

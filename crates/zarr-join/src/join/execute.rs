@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::store::{Prefix, PutFrom, ReadRange, Sharing, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, open_node, parallel};
-use zarr_copy::{ContentDigest, CopyOptions, Endpoint, NewNode, TransferError};
+use zarr_copy::{
+    ContentDigest, CopyOptions, Endpoint, NewNode, TransferError, UnitChunk, UnitMover, UnitWork,
+};
 use zarr_metadata::NodeMetadata;
 
 use crate::error::JoinError;
-use crate::join::decode::write_chunk;
-use crate::join::plan::{JoinPlan, Moved, Source, options_of};
+use crate::join::decode::{check_sources, write_chunk};
+use crate::join::plan::{Assembled, JoinPlan, Moved, Source, options_of};
 use crate::members::member::Member;
 
 /// Options of a join.
@@ -71,6 +73,10 @@ pub struct JoinSummary {
     pub copied: u64,
     /// Stored bytes of the chunks that were copied.
     pub copied_bytes: u64,
+    /// Chunks that were assembled from encoded chunks, or from inner chunks of shards.
+    pub assembled: u64,
+    /// Bytes of those.
+    pub assembled_bytes: u64,
     /// Chunks that were written from decoded elements.
     pub written: u64,
     /// Chunks that an earlier, interrupted run had made.
@@ -86,6 +92,8 @@ impl JoinSummary {
         self.reflinked = self.reflinked.saturating_add(other.reflinked);
         self.copied = self.copied.saturating_add(other.copied);
         self.copied_bytes = self.copied_bytes.saturating_add(other.copied_bytes);
+        self.assembled = self.assembled.saturating_add(other.assembled);
+        self.assembled_bytes = self.assembled_bytes.saturating_add(other.assembled_bytes);
         self.written = self.written.saturating_add(other.written);
         self.skipped = self.skipped.saturating_add(other.skipped);
         self.others = self.others.saturating_add(other.others);
@@ -179,6 +187,7 @@ impl JoinPlan {
         };
         let threads = options.threads.unwrap_or_else(|| parallel::requests(&*store));
         parallel::each(&self.moved, threads, |moved| work.put(moved))?;
+        self.assemble(&work)?;
         // Each thread decodes a chunk, so there are no more than cores.
         parallel::each(&self.written, threads.min(parallel::cores()), |written| {
             if work.is_stored(&written.to) {
@@ -192,6 +201,43 @@ impl JoinPlan {
             self.check_unchanged()?;
         }
         Ok((array, work.did.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Assembles chunks from encoded chunks of the members.
+    fn assemble(&self, work: &Work<'_>) -> Result<(), JoinError> {
+        // Members without such chunks have none of the chunks that are assembled.
+        let members: Vec<usize> = (0..self.units.len())
+            .filter(|at| matches!(self.units.get(*at), Some(Some(_))))
+            .collect();
+        let sources: Vec<_> = members
+            .iter()
+            .filter_map(|at| {
+                let member = self.members.members().get(*at)?;
+                Some((member.array(), self.units.get(*at)?.clone()?))
+            })
+            .collect();
+        let todo: Vec<(&Assembled, Vec<usize>)> = self
+            .assembled
+            .iter()
+            .filter(|chunk| !work.is_stored(&chunk.to))
+            .map(|chunk| {
+                let number = |member: &usize| members.binary_search(member).ok();
+                (chunk, chunk.members.iter().filter_map(number).collect())
+            })
+            .collect();
+        let chunks: Vec<UnitChunk<'_>> =
+            todo.iter().map(|(chunk, sources)| UnitChunk { index: &chunk.to, sources }).collect();
+        let mover = UnitMover {
+            sources: &sources,
+            to: work.array,
+            puts_empty: false,
+            memory: MEMORY,
+            // As a chunk that is decoded.
+            most: u64::MAX,
+            threads: work.options.threads,
+            work: &Assembling { work, members: &members },
+        };
+        mover.run(&chunks)
     }
 
     /// Refuses members that have another document or other chunks than when the join was planned.
@@ -263,6 +309,46 @@ pub(crate) fn make<T>(
     }
 }
 
+/// Bytes that encoded chunks may take in memory, unless one chunk of the joined array needs more.
+const MEMORY: u64 = 1 << 30;
+
+/// A join that assembles chunks.
+struct Assembling<'a> {
+    work: &'a Work<'a>,
+    /// The numbers of the members that are sources.
+    members: &'a [usize],
+}
+
+impl UnitWork for Assembling<'_> {
+    type Error = JoinError;
+
+    fn failed(&self, source: usize, cause: ArrayError) -> JoinError {
+        let members = self.work.plan.members.members();
+        let member = self.members.get(source).and_then(|at| members.get(*at));
+        JoinError::member(member.map_or("", Member::name), cause)
+    }
+
+    fn before_batch(&self) -> Result<(), JoinError> {
+        Ok(())
+    }
+
+    fn before_put(&self, chunk: &UnitChunk<'_>) -> Result<(), JoinError> {
+        let assembled = &self.work.plan.assembled;
+        let found = assembled.binary_search_by(|one| one.to.as_slice().cmp(chunk.index));
+        match found.ok().and_then(|at| assembled.get(at)) {
+            Some(chunk) => check_sources(self.work.plan, &chunk.sources),
+            None => Ok(()),
+        }
+    }
+
+    fn moved(&self, bytes: u64) {
+        self.work.did(|did| {
+            did.assembled_bytes = did.assembled_bytes.saturating_add(bytes);
+            &mut did.assembled
+        });
+    }
+}
+
 struct Work<'a> {
     plan: &'a JoinPlan,
     array: &'a Array,
@@ -327,7 +413,7 @@ impl Work<'_> {
             let mut did = self.did.lock().unwrap_or_else(PoisonError::into_inner);
             let count = count(&mut did);
             *count = count.saturating_add(1);
-            [did.linked, did.reflinked, did.copied, did.written, did.skipped]
+            [did.linked, did.reflinked, did.copied, did.assembled, did.written, did.skipped]
         };
         let done = done.into_iter().fold(0, u64::saturating_add);
         (self.progress)(JoinProgress { done, total: self.plan.chunks() });

@@ -135,22 +135,24 @@ impl Join {
         self.plan_with(|_| Ok(None))
     }
 
-    /// As [`plan`](Self::plan), with the chunks that `grid` gives for the document of the joined array,
-    /// in place of the members'. Members' chunks that are also chunks of this grid are moved, and the
-    /// others decoded.
+    /// As [`plan`](Self::plan), with the chunks, shards and codecs of the document that `change` gives for
+    /// that of the joined array. Members' chunks that are also chunks of this array are moved, chunks are
+    /// assembled of those that are inner chunks of its shards, and the others decoded.
     ///
     /// # Errors
-    /// The errors of `plan` and of `grid`.
+    /// The errors of `plan` and of `change`.
     pub fn plan_with<E: From<JoinError>>(
         self,
-        grid: impl FnOnce(&ArrayMetadata) -> Result<Option<ChunkGrid>, E>,
+        change: impl FnOnce(&ArrayMetadata) -> Result<Option<ArrayMetadata>, E>,
     ) -> Result<JoinPlan, E> {
         let (members, mut metadata) = self.documented(|members| {
             Ok::<_, JoinError>(chunk_grid_of(&members.joined_grid().map_err(JoinError::Grid)?))
         })?;
-        if let Some(grid) = grid(&metadata)? {
-            let changed = metadata.with_shape_and_grid(metadata.shape(), &grid);
-            metadata = changed.map_err(JoinError::Metadata)?;
+        if let Some(changed) = change(&metadata)? {
+            metadata = metadata
+                .with_shape_and_grid(metadata.shape(), changed.chunk_grid())
+                .and_then(|metadata| metadata.with_codecs(changed.codecs()))
+                .map_err(JoinError::Metadata)?;
         }
         members.check_conversions()?;
         Ok(JoinPlan::new(members, metadata)?)

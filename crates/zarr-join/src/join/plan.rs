@@ -1,4 +1,4 @@
-//! The plan of a join: each chunk is moved or decoded, as decided before anything is written.
+//! The plan of a join: each chunk is moved, assembled or decoded, as decided before anything is written.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zarr_array::store::{Key, MemoryStore, ObjectMeta, Prefix, Store};
 use zarr_array::{Array, ArrayError, node, parallel};
 use zarr_codec::Options;
-use zarr_copy::ContentDigest;
+use zarr_copy::{ContentDigest, UnitMoves};
 use zarr_metadata::ArrayMetadata;
 
 use crate::error::JoinError;
@@ -77,19 +77,42 @@ pub(crate) struct Written {
     pub(crate) bytes: u64,
 }
 
-/// A planned join: the document of the joined array, and for each chunk whether it is moved or
-/// decoded.
+/// A chunk that is assembled from encoded chunks, or from inner chunks of shards.
+#[derive(Clone, Debug)]
+pub(crate) struct Assembled {
+    pub(crate) to: Vec<u64>,
+    /// The stored chunks that have its elements.
+    pub(crate) sources: Vec<Source>,
+    /// The numbers of their members.
+    pub(crate) members: Vec<usize>,
+}
+
+/// A chunk that is not moved as an object.
+struct Made {
+    written: Written,
+    /// Whether all members that it has elements of have them in encoded chunks that it can have, too.
+    is_assembled: bool,
+}
+
+/// A planned join: the document of the joined array, and for each chunk whether it is moved, assembled
+/// or decoded.
 ///
 /// A member's chunk is moved if its object can become an object of the joined array unchanged:
 /// chain and fill value are the same, and the joined grid has a chunk with the same elements,
-/// stored with the same shape. All other chunks with stored elements are written from decoded ones.
+/// stored with the same shape. Where shards are joined, or become chunks, or chunks become shards, a
+/// chunk of the joined array is assembled from encoded chunks and inner chunks as they are stored, if
+/// all have the shape, the codecs and the fill value that it needs, and its place. All other chunks
+/// with stored elements are written from decoded ones.
 /// Chunks that no member stores are not stored, unless a member's fill value is another.
 #[derive(Debug)]
 pub struct JoinPlan {
     pub(crate) members: Members,
     pub(crate) metadata: ArrayMetadata,
     pub(crate) moved: Vec<Moved>,
+    pub(crate) assembled: Vec<Assembled>,
     pub(crate) written: Vec<Written>,
+    /// How encoded chunks of each member move; none if they are no encoded chunks of the joined array.
+    pub(crate) units: Vec<Option<UnitMoves>>,
     /// The stored chunks of each member.
     pub(crate) stored: Vec<Stored>,
 }
@@ -108,13 +131,29 @@ impl JoinPlan {
         let nowhere: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let target = Array::with_metadata(nowhere, &Prefix::root(), metadata.clone(), options)
             .map_err(JoinError::target)?;
-        let mut plan =
-            Self { members, metadata, moved: Vec::new(), written: Vec::new(), stored: Vec::new() };
-        let mut written = BTreeMap::new();
+        let mut plan = Self {
+            members,
+            metadata,
+            moved: Vec::new(),
+            assembled: Vec::new(),
+            written: Vec::new(),
+            units: Vec::new(),
+            stored: Vec::new(),
+        };
+        let mut made = BTreeMap::new();
         for number in 0..plan.members.members().len() {
-            plan.look_at(number, &target, &mut written)?;
+            plan.look_at(number, &target, &mut made)?;
         }
-        plan.written = written.into_values().collect();
+        for Made { written, is_assembled } in made.into_values() {
+            if !is_assembled {
+                plan.written.push(written);
+                continue;
+            }
+            let Written { to, sources, .. } = written;
+            let mut members: Vec<usize> = sources.iter().map(|source| source.member).collect();
+            members.dedup();
+            plan.assembled.push(Assembled { to, sources, members });
+        }
         if !plan.written.is_empty() {
             // Now, and not once an old array has been removed. A fill value that the codecs do not
             // keep matters for padded chunks alone.
@@ -129,15 +168,19 @@ impl JoinPlan {
         Ok(plan)
     }
 
-    /// Decides for the stored chunks of one member whether they are moved or decoded.
+    /// Decides for the stored chunks of one member whether they are moved, assembled or decoded.
     fn look_at(
         &mut self,
         number: usize,
         target: &Array,
-        written: &mut BTreeMap<Vec<u64>, Written>,
+        made: &mut BTreeMap<Vec<u64>, Made>,
     ) -> Result<(), JoinError> {
         let Some(member) = self.members.members().get(number) else { return Ok(()) };
         let region = MemberRegion::new(&self.members, number, target);
+        let units = match self.members.conversion(number) {
+            Some(_) => None,
+            None => region.units(&self.members),
+        };
         let whole = match self.members.conversion(number) {
             Some(_) => Some(Reason::Units),
             None => region.whole_reason(member, &self.members),
@@ -155,7 +198,8 @@ impl JoinPlan {
                 return Err(JoinError::TooManyChunks { member, reason, absent, allowed: ABSENT });
             }
             for to in region.chunks_in(&region.ranges) {
-                written.entry(to.clone()).or_insert_with(|| region.write(to, reason));
+                let entry = made.entry(to.clone()).or_insert_with(|| region.make(to, reason));
+                entry.is_assembled = false;
             }
         }
         for (index, key, meta) in stored {
@@ -169,10 +213,15 @@ impl JoinPlan {
                 (Some(reason), _) => reason,
             };
             for to in region.chunks_in(&region.elements(&index)) {
-                let entry = written.entry(to.clone());
-                entry.or_insert_with(|| region.write(to, reason)).sources.push(source.clone());
+                let entry = made.entry(to.clone()).or_insert_with(|| region.make(to, reason));
+                let chunk = target.layout().chunk_region(&entry.written.to).ok();
+                let are_whole = units.as_ref().zip(chunk);
+                entry.is_assembled &=
+                    are_whole.is_some_and(|(units, chunk)| units.are_whole(&chunk));
+                entry.written.sources.push(source.clone());
             }
         }
+        self.units.push(units);
         Ok(())
     }
 
@@ -188,10 +237,11 @@ impl JoinPlan {
         &self.metadata
     }
 
-    /// The number of chunks that are moved or written.
+    /// The number of chunks that are moved, assembled or written.
     #[must_use]
     pub fn chunks(&self) -> u64 {
-        let chunks = self.moved.len().saturating_add(self.written.len());
+        let chunks = self.moved.len().saturating_add(self.assembled.len());
+        let chunks = chunks.saturating_add(self.written.len());
         u64::try_from(chunks).unwrap_or(u64::MAX)
     }
 
@@ -205,6 +255,12 @@ impl JoinPlan {
     #[must_use]
     pub fn moved_bytes(&self) -> u64 {
         self.moved.iter().fold(0, |sum, moved| sum.saturating_add(moved.source.meta.size))
+    }
+
+    /// The number of chunks that are assembled from encoded chunks, or from inner chunks of shards.
+    #[must_use]
+    pub fn assembled_chunks(&self) -> usize {
+        self.assembled.len()
     }
 
     /// The number of chunks that are written from decoded elements.
@@ -301,6 +357,21 @@ impl<'a> MemberRegion<'a> {
         (!same).then_some(Reason::Codecs)
     }
 
+    /// How the member's encoded chunks move, if they are encoded chunks of the joined array.
+    fn units(&self, members: &Members) -> Option<UnitMoves> {
+        let new_axis = members.new_axis();
+        UnitMoves::new(
+            self.array,
+            self.target,
+            &self.ranges,
+            new_axis,
+            |own, joined| match new_axis {
+                None => own == joined,
+                Some(axis) => encode_alike(own, axis, joined),
+            },
+        )
+    }
+
     /// The chunk of the joined array that a chunk of the member becomes, or the reason why it is
     /// decoded.
     fn chunk(&self, index: &[u64]) -> Result<Vec<u64>, Reason> {
@@ -360,8 +431,8 @@ impl<'a> MemberRegion<'a> {
         axes.map(|(axis, range)| axis.chunks_in(range.clone()).unwrap_or(0..0)).collect()
     }
 
-    /// A chunk to be written, without sources yet.
-    fn write(&self, to: Vec<u64>, reason: Reason) -> Written {
+    /// A chunk to be assembled or written, without sources yet.
+    fn make(&self, to: Vec<u64>, reason: Reason) -> Made {
         let axes = self.target.grid().axes().iter().zip(&to);
         let lengths = axes.map(|(axis, chunk)| {
             let range = axis.clipped(*chunk).unwrap_or(0..0);
@@ -369,7 +440,8 @@ impl<'a> MemberRegion<'a> {
         });
         let size = u64::try_from(self.target.element_size()).unwrap_or(u64::MAX);
         let bytes = lengths.fold(size, u64::saturating_mul);
-        Written { to, reason, sources: Vec::new(), bytes }
+        let written = Written { to, reason, sources: Vec::new(), bytes };
+        Made { written, is_assembled: true }
     }
 }
 

@@ -8,14 +8,20 @@ use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
 use zarr_array::unfinished::UnfinishedWork;
 use zarr_array::{Array, ArrayError};
 use zarr_copy::MARKER;
+use zarr_join::JoinError;
 use zarr_join::{Arrangement, Join, JoinOptions, JoinPlan, Member};
-use zarr_metadata::{ArrayBuilder, DataType};
+use zarr_metadata::{ArrayBuilder, ChunkGrid, Codec, DataType};
 use zarr_store_tests::objects;
 
 use crate::cases::whole;
 
 fn member(name: &str, length: u64) -> Member {
-    let metadata = ArrayBuilder::new([length], DataType::Uint8).chunk_shape([4]).build();
+    of_codecs(name, length, [Codec::bytes()])
+}
+
+fn of_codecs(name: &str, length: u64, codecs: [Codec; 1]) -> Member {
+    let metadata = ArrayBuilder::new([length], DataType::Uint8).chunk_shape([4]);
+    let metadata = metadata.codecs(codecs).build();
     let store = Arc::new(MemoryStore::new());
     let array = Array::create(store, &Prefix::root(), metadata.expect("valid"));
     let array = array.expect("creates");
@@ -27,6 +33,20 @@ fn member(name: &str, length: u64) -> Member {
 fn plan() -> JoinPlan {
     let members = vec![member("a", 10), member("b", 8), member("c", 7)];
     Join::new(members, Arrangement::Along(0)).plan().expect("fits")
+}
+
+/// A join of shards into other shards, which decodes none.
+fn of_shards() -> JoinPlan {
+    let of = |name, length| of_codecs(name, length, [Codec::sharding([2], [Codec::bytes()])]);
+    let members = vec![of("a", 10), of("b", 8), of("c", 7)];
+    let plan = Join::new(members, Arrangement::Along(0)).plan_with(|metadata| {
+        let grid = ChunkGrid::Regular { chunk_shape: vec![6] };
+        let changed = metadata.with_layout(None, None, Some(&grid));
+        changed.map(Some).map_err(JoinError::Metadata)
+    });
+    let plan = plan.expect("fits");
+    assert_eq!((plan.assembled_chunks(), plan.written_chunks()), (5, 0));
+    plan
 }
 
 fn in_order() -> JoinOptions {
@@ -42,8 +62,9 @@ fn a_join_that_is_killed_leaves_no_array_and_can_be_resumed() {
         let array = Array::create(store, &to, metadata.expect("valid")).expect("creates");
         array.write(0..3, &[1, 2, 3]).expect("writes");
     };
-    let plan = plan();
-    for overwrite in [false, true] {
+    for (plan, overwrite) in
+        [(plan(), false), (plan(), true), (of_shards(), false), (of_shards(), true)]
+    {
         let options = in_order().overwrite(overwrite);
         let run = |inner: &MemoryStore, fault: Option<(u64, Fault)>, options: &JoinOptions| {
             let store = FaultStore::new(inner.clone());

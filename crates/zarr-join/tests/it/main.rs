@@ -17,5 +17,6 @@ mod oracle;
 mod overtaken;
 mod rearrange;
 mod seattle;
+mod shards;
 mod times;
 mod version_2;

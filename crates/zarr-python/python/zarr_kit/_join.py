@@ -33,6 +33,8 @@ class JoinedArray:
         Its ``zarr.json``.
     moved_chunks, moved_bytes
         The number of chunks that are moved unchanged, and their stored bytes.
+    assembled_chunks
+        The number of chunks that are assembled from encoded chunks, or from inner chunks of shards.
     written_chunks, written_bytes
         The number of chunks that are written from decoded elements, and the bytes of these
         elements; 0 for elements of variable length.
@@ -43,6 +45,7 @@ class JoinedArray:
     metadata: dict[str, Any] = field(repr=False)
     moved_chunks: int
     moved_bytes: int
+    assembled_chunks: int
     written_chunks: int
     written_bytes: int
     reasons: dict[str, int]
@@ -76,6 +79,11 @@ class JoinPlan(_html.Table):
         return sum(array.moved_bytes for array in self.arrays.values())
 
     @property
+    def assembled_chunks(self) -> int:
+        """The number of chunks that are assembled from encoded chunks."""
+        return sum(array.assembled_chunks for array in self.arrays.values())
+
+    @property
     def written_chunks(self) -> int:
         """How many chunks are written from decoded elements."""
         return sum(array.written_chunks for array in self.arrays.values())
@@ -90,12 +98,13 @@ class JoinPlan(_html.Table):
         return counts
 
     def _table(self) -> tuple[str, Sequence[str], list[Sequence[object]], int]:
-        names = "array", "shape", "moved chunks", "written chunks", "because"
+        names = "array", "shape", "moved chunks", "assembled chunks", "written chunks", "because"
         rows: list[Sequence[object]] = [
-            (path or "/", each.shape, each.moved_chunks, each.written_chunks, "; ".join(each.reasons))
+            (path or "/", each.shape, each.moved_chunks, each.assembled_chunks, each.written_chunks, "; ".join(each.reasons))
             for path, each in list(self.arrays.items())[: _html.ROWS]
         ]
-        title = f"{self.moved_chunks} chunks to move unchanged ({self.moved_bytes} bytes), {self.written_chunks} to decode and write"
+        assembled = f", {self.assembled_chunks} to assemble from encoded chunks" if self.assembled_chunks else ""
+        title = f"{self.moved_chunks} chunks to move unchanged ({self.moved_bytes} bytes){assembled}, {self.written_chunks} to decode and write"
         return title, names, rows, len(self.arrays)
 
 
@@ -115,6 +124,8 @@ class Joined:
         Chunks that share their bytes in the file system with members' chunks, until one changes.
     copied, copied_bytes
         Chunks that were copied, and their stored bytes.
+    assembled, assembled_bytes
+        Chunks that were assembled from encoded chunks of members, and their bytes.
     written
         Chunks that were written from decoded elements.
     done_before
@@ -127,6 +138,8 @@ class Joined:
     cloned: int = 0
     copied: int = 0
     copied_bytes: int = 0
+    assembled: int = 0
+    assembled_bytes: int = 0
     written: int = 0
     done_before: int = 0
 
@@ -140,6 +153,7 @@ def join(
     new_axis: str | None = None,
     grid: Sequence[int] | Literal["auto"] | None = None,
     chunks: Any = None,
+    shards: Any = None,
     combine_attrs: CombineAttrs = "override",
     any_order: bool = False,
     portable: bool = False,
@@ -163,6 +177,7 @@ def join(
     new_axis: str | None = None,
     grid: Sequence[int] | Literal["auto"] | None = None,
     chunks: Any = None,
+    shards: Any = None,
     combine_attrs: CombineAttrs = "override",
     any_order: bool = False,
     portable: bool = False,
@@ -185,6 +200,7 @@ def join(
     new_axis: str | None = None,
     grid: Sequence[int] | Literal["auto"] | None = None,
     chunks: Any = None,
+    shards: Any = None,
     combine_attrs: CombineAttrs = "override",
     any_order: bool = False,
     portable: bool = False,
@@ -227,6 +243,9 @@ def join(
         The chunks of the joined array, as for `create`; None for the members'. For groups a
         dict with the names of dimensions as keys, such as ``{"time": 365}``: it changes all arrays
         with such a dimension. Chunks that fit are still moved, and others are decoded.
+    shards
+        The lengths of the joined array's shards, in the forms of ``chunks``, which are then the chunks
+        within the shards. Chunks of members that are chunks within these shards are not decoded.
     combine_attrs
         The rule for attributes that differ, by Xarray's names. Those that change what numbers mean must
         be equal: ``units``, ``calendar``, ``scale_factor``, ``add_offset``, ``_FillValue``,
@@ -296,7 +315,7 @@ def join(
     members = [_node.at(source, source_options) for source in sources]
     axes = _axes(along, new_axis, grid)
     if virtual:
-        barred = {"chunks": chunks is not None, "portable": portable, "link": link, "overwrite": overwrite, "resume": resume}
+        barred = {"chunks": chunks is not None, "shards": shards is not None, "portable": portable, "link": link, "overwrite": overwrite, "resume": resume}
         barred["dry_run"] = dry_run
         for name, is_given in barred.items():
             if is_given:
@@ -313,7 +332,7 @@ def join(
         along=axes,
         new_axis=new_axis,
         grid=grid if grid is None or isinstance(grid, str) else [int(count) for count in grid],
-        chunks=None if chunks is None else _Chosen(chunks),
+        chunks=None if chunks is None and shards is None else _Chosen(chunks, shards),
         combine_attrs=combine_attrs,
         any_order=any_order,
         fill_missing=fill_missing,
@@ -356,14 +375,17 @@ class JoinArguments:
 
 
 class _Chosen:
-    """The chunks that are asked for, of each joined array by its document."""
+    """The chunks and shards that are asked for, of each joined array by its document."""
 
-    def __init__(self, chunks: Any) -> None:
-        self._chunks = chunks
-        self._unused = set(chunks) if isinstance(chunks, Mapping) else set()
+    def __init__(self, chunks: Any, shards: Any) -> None:
+        self._asked = {"chunks": chunks, "shards": shards}
+        self._unused = {
+            name: set(asked) if isinstance(asked, Mapping) else set() for name, asked in self._asked.items()
+        }
 
-    def __call__(self, document: str | None) -> str | None:
-        """The JSON of an array's grid; None if it keeps its own. The last call is without a document.
+    def __call__(self, document: str | None) -> tuple[str | None, str | None]:
+        """The JSON of an array's grid and of its shards' grid; None for those that it keeps. The last call
+        is without a document.
 
         Raises
         ------
@@ -371,15 +393,26 @@ class _Chosen:
             If the chunks do not fit; at last, if no array has a dimension that has chunks.
         """
         if document is None:
-            if self._unused:
-                raise ValueError(f"chunks: no array of the members has the dimensions {sorted(self._unused)}")
-            return None
+            for name, unused in self._unused.items():
+                if unused:
+                    raise ValueError(f"{name}: no array of the members has the dimensions {sorted(unused)}")
+            return None, None
         found = json.loads(document)
-        if not isinstance(self._chunks, Mapping):
-            return json.dumps(_grid.document(self._chunks, tuple(found["shape"])))
-        names = set(found.get("dimension_names") or ()) & set(self._chunks)
-        self._unused -= names
-        return json.dumps(_grid.changed(found, self._chunks)) if names else None
+        shards = self._grid("shards", found)
+        inner = _grid.inner_shape(found["codecs"], len(found["shape"])) if len(found["codecs"]) == 1 else None
+        if shards is not None and inner is not None:
+            found["chunk_grid"] = {"name": "regular", "configuration": {"chunk_shape": list(inner)}}
+        return self._grid("chunks", found), shards
+
+    def _grid(self, name: str, document: dict[str, Any]) -> str | None:
+        asked = self._asked[name]
+        if asked is None:
+            return None
+        if not isinstance(asked, Mapping):
+            return json.dumps(_grid.document(asked, tuple(document["shape"])))
+        names = set(document.get("dimension_names") or ()) & set(asked)
+        self._unused[name] -= names
+        return json.dumps(_grid.changed(document, asked)) if names else None
 
 
 def _axes(along: Along | None, new_axis: str | None, grid: Any) -> list[str | int]:
@@ -393,7 +426,5 @@ def _axes(along: Along | None, new_axis: str | None, grid: Any) -> list[str | in
 
 
 def _planned(found: _native.PlannedArray) -> JoinedArray:
-    _, document, moved, moved_bytes, written, written_bytes, reasons = found
-    return JoinedArray(
-        json.loads(document), moved, moved_bytes, written, written_bytes, dict(reasons)
-    )
+    _, document, moved, moved_bytes, assembled, written, written_bytes, reasons = found
+    return JoinedArray(json.loads(document), moved, moved_bytes, assembled, written, written_bytes, dict(reasons))

@@ -19,7 +19,7 @@ NodeOrState: TypeAlias = "Array | Group | State | tuple[Group, str]"
 _Axis = tuple[int, int, int] | NDArray[Any]
 Steps = tuple[int, int, int]
 _AxisFound = tuple[int, int, int] | list[int]
-PlannedArray = tuple[str, str, int, int, int, int, list[tuple[str, int]]]
+PlannedArray = tuple[str, str, int, int, int, int, int, list[tuple[str, int]]]
 PlannedReads = tuple[str, Sequence[int], tuple[int, int] | None, str | None]
 _Told = Callable[[str, int, int | None], object]
 _Region = tuple[str, list[tuple[int, int]]]
@@ -87,7 +87,7 @@ def join(
     target: NodeOrState | None,
     arguments: Any,
     progress: _Told | None,
-) -> tuple[list[PlannedArray], tuple[int, int, int, int, int, int]]: ...
+) -> tuple[list[PlannedArray], tuple[int, int, int, int, int, int, int, int]]: ...
 def join_virtually(
     members: Sequence[NodeOrState], target: State, arguments: Any
 ) -> None: ...

@@ -43,9 +43,9 @@ pub(crate) struct JoinArguments {
     along: Vec<Axis>,
     new_axis: Option<String>,
     grid: Option<Tiles>,
-    /// A function that returns the JSON of the chunk grid for the document of a joined array, or
-    /// `None` if the array keeps the members' chunks. Without a document it refuses rules that no
-    /// array has needed.
+    /// A function that returns the JSON of the chunk grid, and that of the grid of shards, for the
+    /// document of a joined array, or `None` where the array keeps the members'. Without a document it
+    /// refuses rules that no array has needed.
     chunks: Option<Py<PyAny>>,
     combine_attrs: String,
     any_order: bool,
@@ -75,11 +75,12 @@ pub(crate) fn check_order(
 }
 
 /// The plan of an array: its path in the joined group, its document, the numbers of moved chunks
-/// and bytes and of written chunks and bytes, and the numbers of written chunks by reason.
-type PlannedArray = (String, String, usize, u64, usize, u64, Vec<(&'static str, usize)>);
+/// and bytes, of assembled chunks, of written chunks and bytes, and of written chunks by reason.
+type PlannedArray = (String, String, usize, u64, usize, usize, u64, Vec<(&'static str, usize)>);
 
-/// Chunks: linked, reflinked, copied, bytes of those, written, and done by an earlier run.
-type Did = (u64, u64, u64, u64, u64, u64);
+/// Chunks: linked, reflinked, copied, bytes of those, assembled, bytes of those, written, and done by an
+/// earlier run.
+type Did = (u64, u64, u64, u64, u64, u64, u64, u64);
 
 /// Plans a join, and carries it out if there is a target.
 #[pyfunction]
@@ -215,17 +216,21 @@ fn plan(members: NodeMembers, arguments: &JoinArguments) -> Done<NodePlan> {
             NodeMembers::Groups(members) => of_groups(members, arguments)?.plan()?.into(),
         });
     };
-    let called = |document: Option<&str>| -> Done<Option<String>> {
+    let called = |document: Option<&str>| -> Done<(Option<String>, Option<String>)> {
         Ok(Python::attach(|py| chunks.call1(py, (document,))?.extract(py))?)
     };
-    let grid = |metadata: &ArrayMetadata| {
-        let json = called(Some(metadata.json()))?;
-        Ok::<_, Raised>(json.map(|json| ChunkGrid::from_json(json.as_bytes())).transpose()?)
+    let change = |metadata: &ArrayMetadata| {
+        let grid = |json: Option<String>| {
+            json.map(|json| ChunkGrid::from_json(json.as_bytes())).transpose()
+        };
+        let (chunks, shards) = called(Some(metadata.json()))?;
+        let (chunks, shards) = (grid(chunks)?, grid(shards)?);
+        Ok::<_, Raised>(Some(metadata.with_layout(chunks.as_ref(), None, shards.as_ref())?))
     };
     let plan = match members {
-        NodeMembers::Arrays(members) => of_arrays(members, arguments)?.plan_with(grid)?.into(),
+        NodeMembers::Arrays(members) => of_arrays(members, arguments)?.plan_with(change)?.into(),
         NodeMembers::Groups(members) => {
-            of_groups(members, arguments)?.plan_with(|_, metadata| grid(metadata))?.into()
+            of_groups(members, arguments)?.plan_with(|_, metadata| change(metadata))?.into()
         }
     };
     called(None)?;
@@ -270,6 +275,7 @@ fn of(path: &str, plan: &JoinPlan) -> PlannedArray {
         plan.metadata().json().to_owned(),
         plan.moved_chunks(),
         plan.moved_bytes(),
+        plan.assembled_chunks(),
         plan.written_chunks(),
         plan.written_bytes(),
         reasons.collect(),
@@ -277,5 +283,7 @@ fn of(path: &str, plan: &JoinPlan) -> PlannedArray {
 }
 
 fn of_summary(did: &JoinSummary) -> Did {
-    (did.linked, did.reflinked, did.copied, did.copied_bytes, did.written, did.skipped)
+    let (moved, bytes) = (did.copied, did.copied_bytes);
+    let (assembled, of_those) = (did.assembled, did.assembled_bytes);
+    (did.linked, did.reflinked, moved, bytes, assembled, of_those, did.written, did.skipped)
 }

@@ -101,7 +101,8 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
         json!({
             "target": target.shown, "members": names.len(), "arrays": plan.arrays().len(),
             "linked": did.linked, "reflinked": did.reflinked, "copied": did.copied,
-            "copied_bytes": did.copied_bytes, "written": did.written,
+            "copied_bytes": did.copied_bytes, "assembled": did.assembled,
+            "assembled_bytes": did.assembled_bytes, "written": did.written,
             "chunks_done_before": did.skipped, "other_objects": did.others, "left_out": left_out, "read_by": readers.json(),
         })
     })?;
@@ -116,18 +117,22 @@ fn plan(args: &args::Join, members: NodeMembers) -> Result<NodePlan, CliError> {
             join.plan_with(|metadata| chosen(args, metadata, true)).map(NodePlan::from)
         }
         NodeMembers::Groups(members) => {
-            let mut unused: Vec<&str> =
-                args.chunks.iter().flat_map(|text| chunks::names(text)).collect();
+            let given = [("--chunks", &args.chunks), ("--shards", &args.shards)];
+            let given = given.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?)));
+            let mut unused: Vec<(&str, &str, &str)> = given
+                .flat_map(|(argument, text)| {
+                    chunks::names(text).map(move |name| (argument, text, name))
+                })
+                .collect();
             let plan = arrange::groups(args, members)?.plan_with(|_, metadata| {
                 let names = metadata.dimension_names().unwrap_or_default();
                 let rank = metadata.shape().len();
-                unused.retain(|name| chunks::axis_of(name, rank, names).is_err());
+                unused.retain(|(_, _, name)| chunks::axis_of(name, rank, names).is_err());
                 chosen(args, metadata, false)
             });
-            if let (Ok(_), Some(name)) = (&plan, unused.first()) {
+            if let (Ok(_), Some((argument, text, name))) = (&plan, unused.first()) {
                 let reason = format!("no array of the members has the axis {name}");
-                let text = args.chunks.as_deref().unwrap_or_default();
-                return Err(CliError::argument("--chunks", text, reason));
+                return Err(CliError::argument(argument, text, reason));
             }
             plan.map(NodePlan::from)
         }
@@ -138,36 +143,40 @@ fn plan(args: &args::Join, members: NodeMembers) -> Result<NodePlan, CliError> {
     })
 }
 
-/// The chunks of `--chunks` for a joined array, which need not have all axes that are named.
+/// The document of a joined array with the chunks of `--chunks` and `--shards`.
 fn chosen(
     args: &args::Join,
     metadata: &ArrayMetadata,
     all: bool,
-) -> Result<Option<ChunkGrid>, CliError> {
-    let Some(text) = &args.chunks else { return Ok(None) };
-    chunks::changed(text, metadata, all)
-        .map_err(|cause| CliError::argument("--chunks", text, cause))
+) -> Result<Option<ArrayMetadata>, CliError> {
+    let given = (args.chunks.as_deref(), args.shards.as_deref());
+    match given {
+        (None, None) => Ok(None),
+        given => args::with_layout(metadata, given, None, all).map(Some),
+    }
 }
 
 /// Both counts, and why chunks are decoded.
 fn in_words(plan: &NodePlan) -> String {
     let (mut moved, mut moved_bytes, mut written, mut written_bytes) = (0, 0_u64, 0, 0_u64);
+    let mut assembled = 0;
     let mut reasons = std::collections::BTreeMap::new();
     for (_, plan) in plan.arrays() {
         moved += plan.moved_chunks();
         moved_bytes = moved_bytes.saturating_add(plan.moved_bytes());
+        assembled += plan.assembled_chunks();
         written += plan.written_chunks();
         written_bytes = written_bytes.saturating_add(plan.written_bytes());
         for (reason, count) in plan.reasons() {
             *reasons.entry(reason).or_insert(0) += count;
         }
     }
-    let mut text = format!(
-        "{} to move unchanged ({}), {} to decode and write",
-        counted(moved, "chunk"),
-        bytes(moved_bytes.into()),
-        written
-    );
+    let mut text =
+        format!("{} to move unchanged ({})", counted(moved, "chunk"), bytes(moved_bytes.into()));
+    if assembled > 0 {
+        let _infallible = write!(text, ", {assembled} to assemble from encoded chunks");
+    }
+    let _infallible = write!(text, ", {written} to decode and write");
     if written > 0 {
         let _infallible = write!(text, " ({})", bytes(written_bytes.into()));
     }
@@ -192,6 +201,8 @@ fn did_in_words(members: usize, plan: &NodePlan, target: &str, did: &JoinSummary
     say(did.linked, "linked");
     say(did.reflinked, "cloned");
     say(did.copied, &format!("copied ({})", bytes(did.copied_bytes.into())));
+    let how = format!("assembled from encoded chunks ({})", bytes(did.assembled_bytes.into()));
+    say(did.assembled, &how);
     say(did.written, "decoded and written");
     say(did.skipped, "done before");
     if did.others > 0 {
@@ -210,6 +221,7 @@ struct PlanJson<'a> {
 /// An array of a plan. Its document keeps every digit.
 #[derive(Serialize)]
 struct ArrayJson<'a> {
+    assembled: Value,
     moved: Value,
     path: &'a str,
     shape: &'a [u64],
@@ -227,6 +239,7 @@ fn show(args: &args::Join, plan: &NodePlan, members: usize) -> Result<(), CliErr
                 .map(|(reason, chunks)| json!({"reason": reason.words(), "chunks": chunks}))
                 .collect();
             ArrayJson {
+                assembled: json!({"chunks": plan.assembled_chunks()}),
                 moved: json!({"chunks": plan.moved_chunks(), "bytes": plan.moved_bytes()}),
                 path,
                 shape: plan.metadata().shape(),
@@ -244,10 +257,14 @@ fn show(args: &args::Join, plan: &NodePlan, members: usize) -> Result<(), CliErr
         let shape: Vec<String> = plan.metadata().shape().iter().map(u64::to_string).collect();
         let name = if path.is_empty() { String::new() } else { format!("{path}: ") };
         out.line(format_args!(
-            "{name}{} [{}]: {} moved, {} decoded",
+            "{name}{} [{}]: {} moved, {}{} decoded",
             plan.metadata().data_type(),
             shape.join(", "),
             counted(plan.moved_chunks(), "chunk"),
+            match plan.assembled_chunks() {
+                0 => String::new(),
+                count => format!("{count} assembled, "),
+            },
             plan.written_chunks()
         ))?;
     }
