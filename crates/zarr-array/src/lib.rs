@@ -40,7 +40,7 @@ mod transfer;
 
 pub use array::{
     Array, Boxes, ChunkOf, ChunksOf, Destination, Element, InnerChunkOf, Input, LimitedStrings,
-    ReadAs, ShardContent, Source, StoredChunk, StoredTasks, WriteAs,
+    ReadAs, ShardContent, Source, StoredChunk, StoredMask, StoredTasks, WriteAs,
 };
 pub use change::{
     Changes, Deletion, Extent, LockedDocument, Truncation, delete_node, refresh_consolidated,

@@ -407,6 +407,13 @@ impl PyArray {
         py.detach(|| self.during(count))
     }
 
+    /// For each chunk, or inner chunk of shards, in C order whether it is stored; `None` if codecs hide it.
+    fn stored_mask<'py>(&self, py: Python<'py>) -> Done<Option<Bound<'py, PyBytes>>> {
+        let mask = py.detach(|| self.during(Array::stored_mask))?;
+        let bytes = |stored: Vec<bool>| stored.into_iter().map(u8::from).collect::<Vec<u8>>();
+        Ok(mask.map(|mask| PyBytes::new(py, &bytes(mask.stored))))
+    }
+
     /// The picture of the array, with a selection marked.
     fn draw(&self, py: Python<'_>, axes: Option<Vec<AxisKey>>, title: &str) -> Done<String> {
         let selection = axes.map(|axes| selection(py, axes)).transpose()?;

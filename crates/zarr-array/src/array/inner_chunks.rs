@@ -3,11 +3,14 @@
 use std::ops::Range;
 
 use zarr_codec::{AnyChunkCodec, Scratch, ShardIndex};
+use zarr_metadata::Codec;
+use zarr_view::CopyError;
 
 use crate::array::Array;
-use crate::counts::wide;
+use crate::counts::{narrow, wide};
 use crate::error::{ArrayError, chunk_error};
 use crate::hierarchy::node;
+use crate::parallel;
 use crate::store::{ReadRange, StoreError};
 
 /// How often the index is read of a shard that others replace meanwhile.
@@ -81,6 +84,120 @@ impl Array {
             };
         }
         Err(StoreError::Contention { key: key.to_string(), attempts: ATTEMPTS }.into())
+    }
+}
+
+/// Shards whose indices are read before more are listed.
+const BATCH: usize = 1024;
+
+impl Array {
+    /// Which chunks are stored, of shards the inner chunks. Lists the stored chunks, and reads the indices
+    /// of shards, two requests for each.
+    ///
+    /// Shards after a `reshape` or `squeeze` have no boxes of the array, and count as chunks. `None` if the
+    /// indices are not stored as they are, because codecs follow them, or the array is a virtual join of
+    /// shards.
+    ///
+    /// # Errors
+    /// [`ArrayError::Store`] if the store cannot be listed; those of
+    /// [`shard_content`](Self::shard_content); [`ArrayError::Copy`] if memory is exhausted.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, Codec, DataType};
+    /// let shards = [Codec::sharding([2], [Codec::bytes()])];
+    /// let builder = ArrayBuilder::new([7], DataType::Uint8).chunk_shape([4]).codecs(shards);
+    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), builder.build()?)?;
+    /// array.write(2..5, &[1, 2, 3])?;
+    /// let mask = array.stored_mask()?.ok_or("the index is stored as it is")?;
+    /// assert_eq!((mask.shape, mask.stored), (vec![4], vec![false, true, true, false]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stored_mask(&self) -> Result<Option<StoredMask>, ArrayError> {
+        let codecs = self.metadata().codecs();
+        let at = codecs.iter().position(|codec| matches!(codec, Codec::ShardingIndexed(_)));
+        let before = at.and_then(|at| codecs.get(..at));
+        let moves_boxes = |codec: &Codec| matches!(codec, Codec::Reshape(_) | Codec::ZarrsSqueeze);
+        if before.is_none_or(|before| before.iter().any(moves_boxes)) {
+            let mut mask = StoredMask::new(self.grid().occupied().to_vec())?;
+            for chunk in self.stored_chunks() {
+                let chunk = chunk?;
+                if chunk.occupied {
+                    mask.set(chunk.index);
+                }
+            }
+            return Ok(Some(mask));
+        }
+        let Some(edges) = self.inner_edges()?.filter(|_| self.members().is_none()) else {
+            return Ok(None);
+        };
+        let counts = self.shape().iter().zip(&edges);
+        let mut mask =
+            StoredMask::new(counts.map(|(length, edge)| length.div_ceil(*edge)).collect())?;
+        let mut shards = self.stored_chunks().filter(|chunk| match chunk {
+            Ok(chunk) => chunk.occupied,
+            Err(_) => true,
+        });
+        loop {
+            let batch = shards.by_ref().take(BATCH).collect::<Result<Vec<_>, _>>()?;
+            if batch.is_empty() {
+                return Ok(Some(mask));
+            }
+            let read = parallel::map(&batch, parallel::requests(&**self.store()), |chunk| {
+                self.shard_content(&chunk.index, None)
+            })?;
+            let inner = read.iter().flatten().flat_map(ShardContent::inner_chunks);
+            for inner in inner.filter(|inner| inner.bytes.is_some()) {
+                let starts = inner.region.iter().map(|range| range.start).zip(&edges);
+                mask.set(starts.map(|(start, edge)| start.checked_div(*edge).unwrap_or(0)));
+            }
+        }
+    }
+
+    /// The length of inner chunks on each axis of the array; `None` if codecs hide the indices of shards.
+    fn inner_edges(&self) -> Result<Option<Vec<u64>>, ArrayError> {
+        let first: Option<Vec<u64>> = self.grid().axes().iter().map(|axis| axis.edge(0)).collect();
+        // An axis without elements has no chunk, and its shards are of any length.
+        let Some(first) = first else { return Ok(Some(vec![1; self.shape().len()])) };
+        let codec = self.chunk_codec(&first)?;
+        let Some((shard, order)) = codec.plain_shard() else { return Ok(None) };
+        let mut edges = vec![1; order.len()];
+        for (axis, edge) in order.iter().zip(shard.inner().shape()) {
+            edges.iter_mut().skip(*axis).take(1).for_each(|slot| *slot = wide(*edge).max(1));
+        }
+        Ok(Some(edges))
+    }
+}
+
+/// Which chunks of an array are stored, from [`Array::stored_mask`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredMask {
+    /// The number of chunks with elements of the array on each axis; of inner chunks if it has shards.
+    pub shape: Vec<u64>,
+    /// Whether each is stored, in C order.
+    pub stored: Vec<bool>,
+}
+
+impl StoredMask {
+    fn new(shape: Vec<u64>) -> Result<Self, ArrayError> {
+        let chunks = shape.iter().fold(1_u64, |all, count| all.saturating_mul(*count));
+        let (mut stored, bytes) = (Vec::new(), narrow(chunks));
+        stored.try_reserve_exact(bytes).map_err(|_| CopyError::Memory { bytes })?;
+        stored.resize(bytes, false);
+        Ok(Self { shape, stored })
+    }
+
+    fn set(&mut self, index: impl IntoIterator<Item = u64>) {
+        let places = index.into_iter().zip(&self.shape);
+        let number = places
+            .fold(0_u64, |number, (at, count)| number.saturating_mul(*count).saturating_add(at));
+        if let Some(slot) = self.stored.get_mut(narrow(number)) {
+            *slot = true;
+        }
     }
 }
 

@@ -43,7 +43,7 @@ use crate::store::{Key, Prefix, Store, UpdatePolicy};
 pub use asynchronous::AsyncArray;
 pub use chunks::{ChunkOf, ChunksOf};
 pub use elements::{Boxes, Destination, Element, Input, ReadAs, Source, WriteAs};
-pub use inner_chunks::{InnerChunkOf, ShardContent};
+pub use inner_chunks::{InnerChunkOf, ShardContent, StoredMask};
 pub use open::refuse_unwritable;
 pub use sparse::StoredTasks;
 pub use stored::StoredChunk;

@@ -540,6 +540,31 @@ class Array(Layout):
         per_shard = 1 if inner is None else int(np.prod([-(-max(e) // i) for e, i in zip(shards, inner, strict=True)]))
         return stored * per_shard
 
+    @property
+    def stored(self) -> NDArray[np.bool_]:
+        """Whether each chunk is stored; of shards, each chunk within them. The shape is `cdata_shape`.
+
+        Chunks that are not stored read as the fill value. Lists the stored chunks, and reads the indices of
+        shards, but no chunk.
+
+        Raises
+        ------
+        ValueError
+            If codecs after the shards hide their indices, or the array is a virtual join of shards.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> a = zarr_kit.create("memory:", shape=7, dtype="i2", chunks=2, shards=4)
+        >>> a[2:5] = 1
+        >>> a.stored.tolist()
+        [False, True, True, False]
+        """
+        mask = self._native.stored_mask()
+        if mask is None:
+            raise ValueError(f"{self!r}: which chunks of the shards are stored is in indices that cannot be read")
+        return np.frombuffer(mask, np.bool_).reshape(self.cdata_shape)
+
     def nbytes_stored(self) -> int:
         """The bytes that the document and the stored chunks take."""
         return _native.stored_bytes(self._native)
