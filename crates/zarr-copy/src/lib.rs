@@ -76,6 +76,7 @@ mod source_state;
 mod source_store;
 mod tasks;
 mod tree;
+mod units;
 
 use std::sync::Arc;
 
@@ -89,13 +90,14 @@ pub use content::ContentDigest;
 pub use creation::create_over;
 pub use endpoint::Endpoint;
 pub use error::TransferError;
-pub use moved::{UnitChunk, UnitMover, UnitMoves, UnitWork};
+pub use moved::{UnitChunk, UnitMover, UnitWork};
 pub use new_node::NewNode;
 pub use plan::CopyPlan;
 pub use region_index::{inner_axis, make_region_index};
 pub use tasks::intermediate_place::INTERMEDIATE;
 pub use tasks::route::{Route, Why};
 pub use tree::{copy_tree, other_objects, plan_tree, source_arrays};
+pub use units::UnitMoves;
 
 /// The object next to the place of a target's `zarr.json`, until a copy to it is finished.
 pub const MARKER: &str = zarr_array::unfinished::MARKER;

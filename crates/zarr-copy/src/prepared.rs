@@ -13,10 +13,11 @@ use zarr_store::{MemoryStore, Prefix, Store};
 
 use crate::error::{TransferError, grid_error, source, target};
 use crate::marker::TargetState;
-use crate::moved::{UnitChunk, UnitMover, UnitMoves, UnitWork};
+use crate::moved::{UnitChunk, UnitMover, UnitWork};
 use crate::parts::Share;
 use crate::tasks::budget::{Budget, tasks};
 use crate::tasks::sparse::{common, small_tasks};
+use crate::units::UnitMoves;
 use crate::{CopyOptions, CopyProgress, CopySummary};
 
 /// The copy of one array's elements, checked as far as possible before anything is written.

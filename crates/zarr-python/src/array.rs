@@ -53,7 +53,7 @@ impl PyArray {
     }
 
     /// Works with the array until a signal's handler raises an exception. The GIL must be free.
-    fn during<T>(&self, work: impl FnOnce(&Array) -> Result<T, ArrayError>) -> Done<T> {
+    pub(crate) fn during<T>(&self, work: impl FnOnce(&Array) -> Result<T, ArrayError>) -> Done<T> {
         self.place.check_thread()?;
         let done = Signals::during(|signals| {
             work(&self.array.clone().with_store(signals.guard(&self.place.reading())))
@@ -405,13 +405,6 @@ impl PyArray {
             Ok(chunks.try_fold(0, |sum, chunk| chunk.map(|it| sum + u64::from(it.occupied))).ok())
         };
         py.detach(|| self.during(count))
-    }
-
-    /// For each chunk, or inner chunk of shards, in C order whether it is stored; `None` if codecs hide it.
-    fn stored_mask<'py>(&self, py: Python<'py>) -> Done<Option<Bound<'py, PyBytes>>> {
-        let mask = py.detach(|| self.during(Array::stored_mask))?;
-        let bytes = |stored: Vec<bool>| stored.into_iter().map(u8::from).collect::<Vec<u8>>();
-        Ok(mask.map(|mask| PyBytes::new(py, &bytes(mask.stored))))
     }
 
     /// The picture of the array, with a selection marked.

@@ -72,7 +72,9 @@ mod _native {
     #[pymodule_export]
     use super::operations::diff::diff;
     #[pymodule_export]
-    use super::operations::hierarchy::{array_document, check, check_portable, reads_from};
+    use super::operations::hierarchy::{
+        array_document, check, check_portable, reads_from, stored_mask,
+    };
     #[pymodule_export]
     use super::operations::join::{check_order, join, join_virtually};
     #[pymodule_export]

@@ -560,7 +560,7 @@ class Array(Layout):
         >>> a.stored.tolist()
         [False, True, True, False]
         """
-        mask = self._native.stored_mask()
+        mask = _native.stored_mask(self._native)
         if mask is None:
             raise ValueError(f"{self!r}: which chunks of the shards are stored is in indices that cannot be read")
         return np.frombuffer(mask, np.bool_).reshape(self.cdata_shape)

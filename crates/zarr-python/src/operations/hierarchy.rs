@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use zarr_kit::array::Hierarchy;
 use zarr_kit::check::{
     CheckOptions, CheckProgress, CheckWatch, CheckedPlace, Finding, check_watched, next_step,
@@ -200,4 +201,16 @@ pub(crate) fn codecs_of(json: &str, data_type: &DataType, rank: usize) -> Done<V
         Err(NotationError::Json(cause)) => Err(cause.into()),
         Err(cause) => Err(PyValueError::new_err(format!("codecs: {cause}")).into()),
     }
+}
+
+/// For each chunk, or inner chunk of shards, in C order whether it is stored; `None` if codecs hide it.
+#[pyfunction]
+pub(crate) fn stored_mask<'py>(
+    py: Python<'py>,
+    array: &Bound<'py, PyArray>,
+) -> Done<Option<Bound<'py, PyBytes>>> {
+    let array = array.get();
+    let mask = py.detach(|| array.during(Array::stored_mask))?;
+    let bytes = |stored: Vec<bool>| stored.into_iter().map(u8::from).collect::<Vec<u8>>();
+    Ok(mask.map(|mask| PyBytes::new(py, &bytes(mask.stored))))
 }
