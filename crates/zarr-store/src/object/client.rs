@@ -24,7 +24,7 @@ use tokio::time::{Instant, timeout};
 use super::explain::meaning;
 use super::folder_marker::is_folder_marker;
 use super::list::key_of;
-use super::pages::Circle;
+use super::pages::NotWhole;
 use super::retry::{Cause, Limits, QUIET, Tries, is_lengthless, is_unsupported};
 use crate::errors::error::RemoteCause;
 use crate::store::read_range::OwnedReadRange;
@@ -137,7 +137,7 @@ fn may_pass(error: &Error, said: &str) -> bool {
         return true;
     }
     let mut sources = iter::successors(error.source(), |&error| error.source());
-    sources.any(|error| is_of_http(error) || error.is::<Circle>())
+    sources.any(|error| is_of_http(error) || error.is::<NotWhole>())
         || PASSING.iter().any(|status| said.contains(&format!("status code: {status} ")))
 }
 

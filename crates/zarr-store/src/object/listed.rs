@@ -45,10 +45,14 @@ struct Page {
     count: Option<String>,
     truncated: Option<String>,
     token: Option<String>,
+    /// How names are written, which nobody asked for.
+    encoding: Option<String>,
     objects: usize,
     folders: usize,
     /// The first name that was not asked for.
     stray: Option<String>,
+    /// The first name that is another one if names are encoded.
+    encoded: Option<String>,
     /// Whether a folder of WebDAV lists itself.
     itself: bool,
 }
@@ -114,6 +118,7 @@ impl Asked {
             (Protocol::S3, "/KeyCount") => page.count = told(),
             (Protocol::S3, "/IsTruncated") => page.truncated = told(),
             (Protocol::S3, "/NextContinuationToken") => page.token = told(),
+            (Protocol::S3, "/EncodingType") => page.encoding = told(),
             (Protocol::S3, "/Contents/Key") | (Protocol::Azure, "/Blobs/Blob/Name") => {
                 page.objects += 1;
                 self.take_name(page, text);
@@ -129,6 +134,9 @@ impl Asked {
     }
 
     fn take_name(&self, page: &mut Page, name: &str) {
+        if name.contains(['%', '+']) && page.encoded.is_none() {
+            page.encoded = Some(name.to_owned());
+        }
         let rest = name.strip_prefix(&self.prefix);
         // Folders, and objects for them, end in "/".
         let deep = |rest: &str| self.by_folder && rest.trim_end_matches('/').contains('/');
@@ -178,13 +186,21 @@ impl Asked {
     }
 
     fn check_page(&self, page: &Page) -> Result<(), String> {
-        let Page { echo, count, truncated, token, objects, folders, stray, .. } = page;
+        let Page {
+            echo, count, truncated, token, objects, folders, stray, encoding, encoded, ..
+        } = page;
         let asked = &self.prefix;
         if let Some(echo) = echo.as_ref().filter(|echo| *echo != asked) {
             return Err(format!("it lists the prefix {echo:?}, and {asked:?} was asked for"));
         }
         if let Some(stray) = stray {
             return Err(format!("it lists {stray:?} for the prefix {asked:?}"));
+        }
+        if let Some((encoding, name)) = encoding.as_ref().zip(encoded.as_ref()) {
+            return Err(format!(
+                "it writes names in another way than was asked for (EncodingType {encoding:?}), \
+                 such as {name:?}"
+            ));
         }
         let entries = objects + folders;
         // Some servers count the objects alone.

@@ -6,10 +6,10 @@ use object_store::Error;
 use object_store::list::PaginatedListResult;
 use object_store::path::Path;
 
-/// A page of a listing led back to an earlier one.
+/// A listing that says what a whole one does not.
 #[derive(Debug, thiserror::Error)]
-#[error("the server's listing leads in a circle: {0}")]
-pub(super) struct Circle(String);
+#[error("the server's listing {0}")]
+pub(super) struct NotWhole(String);
 
 /// How far a listing has come.
 #[derive(Default)]
@@ -19,6 +19,8 @@ pub(super) struct Course {
     /// The tokens and the first objects of the pages before it.
     tokens: HashSet<String>,
     starts: HashSet<Path>,
+    /// The objects of the page before it.
+    before: HashSet<Path>,
 }
 
 impl Course {
@@ -27,19 +29,30 @@ impl Course {
     }
 
     /// The rest of the listing after a page. An error if the page leads back to an earlier one: the
-    /// listing would never end.
+    /// listing would never end. Or if it repeats a name, which may stand in the place of another.
     pub(super) fn after(mut self, page: &PaginatedListResult) -> Result<Option<Self>, Error> {
-        let again = |what| Err(Error::Generic { store: "zarr-kit", source: Circle(what).into() });
-        if let Some(first) = page.result.objects.first()
-            && !self.starts.insert(first.location.clone())
+        let not_whole =
+            |what| Err(Error::Generic { store: "zarr-kit", source: NotWhole(what).into() });
+        let objects = page.result.objects.iter().map(|object| &object.location);
+        if let Some(first) = objects.clone().next()
+            && !self.starts.insert(first.clone())
         {
-            return again(format!("two of its pages begin with {:?}", first.location.as_ref()));
+            let first = first.as_ref();
+            return not_whole(format!("leads in a circle: two of its pages begin with {first:?}"));
         }
+        let mut names = HashSet::new();
+        for name in objects {
+            if self.before.contains(name) || !names.insert(name.clone()) {
+                return not_whole(format!("has {:?} twice", name.as_ref()));
+            }
+        }
+        self.before = names;
         let Some(token) = page.page_token.as_ref().filter(|token| !token.is_empty()) else {
             return Ok(None);
         };
         if !self.tokens.insert(token.clone()) {
-            return again("a page leads to one that was already read".to_owned());
+            let what = "leads in a circle: a page leads to one that was already read";
+            return not_whole(what.to_owned());
         }
         self.token = Some(token.clone());
         Ok(Some(self))

@@ -29,6 +29,7 @@ struct Page {
     count: Option<usize>,
     truncated: Option<&'static str>,
     token: Option<String>,
+    encoding: Option<&'static str>,
     objects: Vec<String>,
     folders: Vec<String>,
 }
@@ -58,7 +59,7 @@ fn page(service: Service, request: &Received) -> Page {
     let truncated = (service != Service::Azure).then_some(if is_more { "true" } else { "false" });
     let root = if service == Service::Azure { "EnumerationResults" } else { "ListBucketResult" };
     let prefix = Some(prefix).filter(|prefix| !prefix.is_empty());
-    Page { root, prefix, count, truncated, token, objects, folders }
+    Page { root, prefix, count, truncated, token, encoding: None, objects, folders }
 }
 
 fn written(service: Service, page: &Page) -> String {
@@ -79,6 +80,7 @@ fn written(service: Service, page: &Page) -> String {
         body += &element("NextMarker", page.token.as_deref().unwrap_or(""));
     } else {
         body += &page.count.map_or(String::new(), |count| element("KeyCount", &count.to_string()));
+        body += &page.encoding.map_or(String::new(), |text| element("EncodingType", text));
         body += &page.truncated.map_or(String::new(), |text| element("IsTruncated", text));
         body += &page
             .token
@@ -168,7 +170,7 @@ fn honest_listings_are_read_to_their_end() {
 
 #[test]
 fn a_page_that_is_not_the_whole_listing_is_an_error() {
-    let of_all: [(&str, Lie, &str); 8] = [
+    let of_all: [(&str, Lie, &str); 10] = [
         ("another root", |page, _| page.root = "ListAllMyBucketsResult", "root element"),
         ("an error", |page, _| page.root = "Error", "root element"),
         ("another prefix", |page, _| page.prefix = Some("b/".to_owned()), "lists the prefix"),
@@ -188,6 +190,24 @@ fn a_page_that_is_not_the_whole_listing_is_an_error() {
             },
             "other/",
         ),
+        (
+            "a name in the place of another on its page",
+            |page, _| {
+                if let [first, second] = &mut page.objects[..] {
+                    second.clone_from(first);
+                }
+            },
+            "\"a/0\" twice",
+        ),
+        (
+            "a name of the page before in the place of another",
+            |page, _| {
+                if page.objects.first().is_some_and(|name| name == "a/2") {
+                    page.objects[0] = "a/1".to_owned();
+                }
+            },
+            "\"a/1\" twice",
+        ),
         ("one token", |page, _| page.token = Some("one".to_owned()), "circle"),
         (
             "two tokens in turn",
@@ -205,7 +225,7 @@ fn a_page_that_is_not_the_whole_listing_is_an_error() {
             "circle",
         ),
     ];
-    let of_s3: [(&str, Lie, &str); 6] = [
+    let of_s3: [(&str, Lie, &str); 7] = [
         ("no token", |page, _| page.token = None, "NextContinuationToken"),
         ("an empty token", |page, _| page.token = Some(String::new()), "NextContinuationToken"),
         (
@@ -214,6 +234,15 @@ fn a_page_that_is_not_the_whole_listing_is_an_error() {
             "IsTruncated",
         ),
         ("neither true nor false", |page, _| page.truncated = Some("maybe"), "IsTruncated"),
+        (
+            "encoded names",
+            |page, _| {
+                page.objects = vec!["a/x%20y".to_owned()];
+                page.folders.clear();
+                (page.count, page.encoding) = (Some(1), Some("url"));
+            },
+            "EncodingType",
+        ),
         ("too few", |page, _| page.objects.truncate(1), "KeyCount"),
         ("too many", |page, _| page.count = Some(1), "KeyCount"),
     ];
@@ -280,6 +309,7 @@ fn what_is_not_xml_is_not_an_empty_listing() {
             count: None,
             truncated: Some("false"),
             token: None,
+            encoding: None,
             objects: Vec::new(),
             folders: Vec::new(),
         },
