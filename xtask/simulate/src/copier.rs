@@ -119,6 +119,10 @@ impl Copier<'_> {
         if self.copies.changes && matches!(error, TransferError::ChangedMeanwhile { .. }) {
             return;
         }
+        // Either of two copies to one place may be refused, or stopped.
+        if self.copies.has_rival && matches!(op, Op::Copy { .. }) {
+            return;
+        }
         if met.iter().all(|kind| kind.is_mended()) && !self.world.has_lost_locks() {
             let number = self.number;
             self.history.blame(format!("client {number}: {op:?} failed, after {met:?}: {error}"));
@@ -155,6 +159,7 @@ impl Copier<'_> {
         let copied = |known: &mut Known| {
             known.copy = Some(known.source).filter(|_| !self.copies.changes);
         };
+        let is_overtaken = self.copies.has_rival && self.number == 0;
         let options = CopyOptions::new();
         let options = if self.copies.is_wide { options.memory(WIDE_MEMORY) } else { options };
         let first = match overwrite {
@@ -169,13 +174,18 @@ impl Copier<'_> {
         };
         let done = match resumed {
             Err(TransferError::Exists { .. }) => return Ok(()),
-            Err(error) if self.begins_again(&error) => {
+            Err(error) if !is_overtaken && self.begins_again(&error) => {
                 self.known(|known| known.copy = None);
                 self.transfer(store, &options.overwrite(true))
             }
             done => done,
         };
-        done.map(|_| self.known(copied))
+        done.map(|_| {
+            // Who was overtaken does not know which state it has copied.
+            if !is_overtaken {
+                self.known(copied);
+            }
+        })
     }
 
     /// Whether a copy that failed so is to begin anew.
@@ -232,7 +242,7 @@ impl Copier<'_> {
         let met = self.world.take_met(self.number);
         match read {
             // Whoever reads while a copy is removed reads fill values.
-            Ok(Some(_)) if self.copies.removes => false,
+            Ok(Some(_)) if self.copies.removes || self.copies.has_rival => false,
             Ok(Some(values)) if self.is_whole(&values) => false,
             Ok(Some(values)) => {
                 let number = self.number;

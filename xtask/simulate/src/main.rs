@@ -26,6 +26,7 @@ mod order;
 mod placed;
 mod plan;
 mod random;
+mod rival;
 mod run;
 mod schedule;
 mod shrink;

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::copier::WIDE_LENGTH;
 use crate::op::Op;
 use crate::random::Random;
+use crate::rival::add_rival;
 use crate::world::{Fault, FaultKind, Storage};
 
 /// What the clients of a run do.
@@ -35,6 +36,9 @@ pub(crate) struct Copies {
     pub(crate) is_wide: bool,
     /// Whether another client fills the source while it is copied.
     pub(crate) changes: bool,
+    /// Whether another client begins the copy again, of another state of the source, while the
+    /// first one sleeps.
+    pub(crate) has_rival: bool,
 }
 
 /// What is joined.
@@ -123,6 +127,7 @@ impl Plan {
                 removes: random.chance(50),
                 is_wide: false,
                 changes: false,
+                has_rival: false,
             }),
             14 | 15 if is_disk => Scene::Archive,
             16 | 17 if is_disk => Scene::Links,
@@ -309,6 +314,22 @@ impl Plan {
                 Storage::Disk { is_durable: false } => is_shared,
                 _ => false,
             };
+        let mut more = Random::new(seed ^ 0x736c_6565);
+        add_rival(
+            &mut more,
+            (&mut scene, storage, in_parts),
+            &mut clients,
+            &mut faults,
+            &mut value,
+        );
+        if clients.len() > 1 && more.chance(40) {
+            for _ in 0..=more.below(2) {
+                let client = usize::try_from(more.below(clients.len() as u64)).unwrap_or(0);
+                let most = (clients[client].len() as u64 * requests(&scene)).max(1);
+                let request = more.below(most);
+                faults.push(Fault { client, request, kind: FaultKind::Sleep });
+            }
+        }
         Self {
             seed,
             storage,
@@ -334,7 +355,7 @@ impl Plan {
 }
 
 /// The power fails for all clients, and would take what they read of each other's unfinished writes.
-fn avoid_power_failures(faults: &mut [Fault]) {
+pub(crate) fn avoid_power_failures(faults: &mut [Fault]) {
     for fault in faults.iter_mut().filter(|fault| fault.kind == FaultKind::PowerFailure) {
         fault.kind = FaultKind::CrashBefore;
     }

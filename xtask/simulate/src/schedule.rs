@@ -30,6 +30,10 @@ enum Stage {
     Ready,
     /// It waits for a lock.
     Locked,
+    /// It sleeps until so many steps, or until all others have ended or wait for it.
+    Asleep {
+        until: u64,
+    },
     Done,
 }
 
@@ -42,6 +46,30 @@ struct Inner {
     wakers: Vec<Option<Waker>>,
     steps: u64,
     stuck: Option<Stuck>,
+}
+
+impl Inner {
+    /// Wakes those whose sleep ends.
+    fn wake(&mut self, ends: impl Fn(u64) -> bool) {
+        for stage in &mut self.stages {
+            if matches!(stage, Stage::Asleep { until } if ends(*until)) {
+                *stage = Stage::Ready;
+            }
+        }
+    }
+
+    fn ready(&self) -> Vec<usize> {
+        (0..self.stages.len()).filter(|at| self.stages[*at] == Stage::Ready).collect()
+    }
+
+    /// Lets a client sleep for a while, or until the others have ended.
+    fn sleep(&mut self, client: usize) {
+        let until = match self.random.chance(50) {
+            true => u64::MAX,
+            false => self.steps + 1 + self.random.below(80),
+        };
+        self.stages[client] = Stage::Asleep { until };
+    }
 }
 
 /// Clients are threads, or tasks on behalf of threads that wait for them.
@@ -84,10 +112,14 @@ impl Schedule {
         if inner.steps > MAX_STEPS {
             inner.stuck.get_or_insert(Stuck::Endless);
         }
+        let steps = inner.steps;
+        inner.wake(|until| until <= steps);
         let stays = inner.stages[from] == Stage::Ready && !inner.random.chance(inner.switch);
         if !stays {
-            let ready: Vec<usize> =
-                (0..inner.stages.len()).filter(|at| inner.stages[*at] == Stage::Ready).collect();
+            if inner.ready().is_empty() {
+                inner.wake(|_| true);
+            }
+            let ready = inner.ready();
             inner.current = match ready.is_empty() {
                 false => Some(inner.random.pick(&ready)),
                 true => None,
@@ -116,16 +148,19 @@ impl Schedule {
         }
     }
 
-    /// Waits until this client is to make its next request.
-    pub(crate) fn turn(&self, client: usize) -> Result<(), Stuck> {
+    /// Waits until this client is to make its next request, before which it may sleep.
+    pub(crate) fn turn(&self, client: usize, sleeps: bool) -> Result<(), Stuck> {
         let mut inner = self.inner();
+        if sleeps {
+            inner.sleep(client);
+        }
         self.choose(&mut inner, client);
         self.wait(inner, client)
     }
 
     /// As [`turn`](Self::turn), for a task on behalf of the client.
-    pub(crate) fn turn_async(&self, client: usize) -> Turn {
-        Turn { schedule: self.clone(), client, has_chosen: false }
+    pub(crate) fn turn_async(&self, client: usize, sleeps: bool) -> Turn {
+        Turn { schedule: self.clone(), client, sleeps, has_chosen: false }
     }
 
     /// Waits for a lock that another client holds, until it is [released](Self::release).
@@ -194,6 +229,7 @@ impl Schedule {
 pub(crate) struct Turn {
     schedule: Schedule,
     client: usize,
+    sleeps: bool,
     has_chosen: bool,
 }
 
@@ -205,6 +241,9 @@ impl Future for Turn {
         let mut inner = schedule.inner();
         if !self.has_chosen {
             self.has_chosen = true;
+            if self.sleeps {
+                inner.sleep(self.client);
+            }
             schedule.choose(&mut inner, self.client);
         }
         if let Some(stuck) = inner.stuck {

@@ -51,6 +51,8 @@ pub(crate) enum FaultKind {
     PowerFailure,
     /// A list lacks what was put last.
     Stale,
+    /// The client sleeps before the request, while others go on.
+    Sleep,
     /// The client's locks are lost, and it does not know: somebody has removed their files, or a
     /// server has forgotten them.
     LostLocks,
@@ -61,8 +63,18 @@ impl FaultKind {
     pub(crate) fn is_mended(self) -> bool {
         matches!(
             self,
-            Self::LostDocument | Self::LostBefore | Self::LostAfter | Self::Conflict | Self::Stale
+            Self::LostDocument
+                | Self::LostBefore
+                | Self::LostAfter
+                | Self::Conflict
+                | Self::Stale
+                | Self::Sleep
         )
+    }
+
+    /// Whether nothing goes wrong by it: listings are complete, too.
+    pub(crate) fn is_sound(self) -> bool {
+        self.is_mended() && self != Self::Stale
     }
 
     pub(crate) fn is_crash(self) -> bool {
@@ -309,14 +321,32 @@ impl Connection {
     /// Waits until the client is to make its next request.
     pub(crate) fn turn(&self) -> Result<(), Failure> {
         match self.is_alive() {
-            true => self.world.schedule.turn(self.client).map_err(Failure::Stuck),
+            true => {
+                let sleeps = self.falls_asleep();
+                self.world.schedule.turn(self.client, sleeps).map_err(Failure::Stuck)
+            }
             false => Err(Failure::Dead),
         }
     }
 
     /// As [`turn`](Self::turn), for a task on behalf of the client; `None` for a dead client.
     pub(crate) fn turn_async(&self) -> Option<Turn> {
-        self.is_alive().then(|| self.world.schedule.turn_async(self.client))
+        self.is_alive().then(|| self.world.schedule.turn_async(self.client, self.falls_asleep()))
+    }
+
+    /// Whether the client sleeps before its next request, once.
+    fn falls_asleep(&self) -> bool {
+        let mut content = self.world.content();
+        let (client, request) = (self.client, content.requests[self.client]);
+        let sleep = Fault { client, request, kind: FaultKind::Sleep };
+        let Some(at) = content.faults.iter().position(|fault| *fault == sleep) else {
+            return false;
+        };
+        content.faults.remove(at);
+        content.note(&format!("client {client} sleeps"), "");
+        content.met[client].push(FaultKind::Sleep);
+        content.all_met.push(FaultKind::Sleep);
+        true
     }
 
     /// Makes a request, whose turn it is. `line` describes it.
@@ -341,6 +371,7 @@ impl Connection {
                     is_document && fault.request == document
                 }
                 FaultKind::CrashAtFlush => is_flush && fault.request == flush,
+                FaultKind::Sleep => false,
                 _ => fault.request == request,
             };
             is_it && fault.client == self.client
@@ -424,6 +455,7 @@ fn applies(kind: FaultKind, does: Does, storage: Storage) -> bool {
         | FaultKind::CrashAfter
         | FaultKind::CrashAtDocument
         | FaultKind::CrashAtFlush
+        | FaultKind::Sleep
         | FaultKind::Fail => true,
         // Reads whose responses are lost are repeated by clients below the simulation.
         FaultKind::LostDocument

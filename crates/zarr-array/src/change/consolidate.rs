@@ -1,5 +1,7 @@
 //! Writes and removes consolidated metadata.
 
+use zarr_metadata::GroupMetadata;
+
 use super::update_consolidated::{Scope, below, change, update_consolidated, with_entries, wrong};
 use crate::error::ArrayError;
 use crate::hierarchy::Group;
@@ -42,10 +44,15 @@ impl Group {
     pub fn consolidate(&self) -> Result<Self, ArrayError> {
         self.refuse_version_2()?;
         let (store, prefix) = (self.store(), self.prefix());
-        let changed = change(store, prefix, self.update_policy(), |group| {
-            // Use the documents of the nodes, even if this handle trusts consolidated metadata.
+        // Use the documents of the nodes, even if this handle trusts consolidated metadata.
+        let copied = |group: &GroupMetadata| {
             with_entries(prefix, group, &below(store, prefix, "", Scope::Subtree)?).map(Some)
-        })?;
+        };
+        let mut changed = change(store, prefix, self.update_policy(), copied)?;
+        // Whoever changed a node before the copies were there did not know of them.
+        if crate::store::step!("consolidate: documents are read again") {
+            changed = change(store, prefix, self.update_policy(), copied)?;
+        }
         update_consolidated(store, prefix, Scope::Node, self.update_policy());
         changed.map_or_else(
             || Err(ArrayError::NotGroup { path: node::display(prefix) }),

@@ -165,6 +165,17 @@ fn update_group(
         .iter()
         .map(|prefix| prefix.as_str().get(above.key_start()..).unwrap_or_default())
         .collect();
+    let read = || {
+        let mut documents = Documents::new();
+        for path in &paths {
+            documents.extend(below(store, above, path, scope)?);
+        }
+        Ok::<_, ArrayError>(documents)
+    };
+    let early = match crate::store::step!("consolidated metadata: documents are read for the put") {
+        true => None,
+        false => Some(read()?),
+    };
     change(store, above, policy, |group| {
         let Some(consolidated) = group.consolidated_metadata() else { return Ok(None) };
         let is_one = |other: &str, path: &str| {
@@ -177,9 +188,10 @@ fn update_group(
             .filter(|(other, _)| !paths.iter().any(|path| is_one(other, path)))
             .map(|(other, json)| ((*other).to_owned(), (*json).to_owned()))
             .collect();
-        for path in &paths {
-            entries.extend(below(store, above, path, scope)?);
-        }
+        entries.extend(match &early {
+            None => read()?,
+            Some(early) => early.clone(),
+        });
         let is_same = |(path, json): (&String, &String)| {
             before.get(path.as_str()).is_some_and(|before| is_same_entry(before, json))
         };
