@@ -14,8 +14,8 @@ use std::time::SystemTime;
 use zarr_store::until_error;
 use zarr_store::{
     Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location, LockGuard,
-    ObjectMeta, ObjectSource, Operation, Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange,
-    Store, StoreError, StoreOptions, failed_listing, sorted,
+    ObjectMeta, ObjectSource, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    StoreOptions, failed_listing, sorted,
 };
 
 use super::file::{self, Reference, References};
@@ -75,7 +75,6 @@ struct Inner {
     /// When the document of references was modified.
     modified: Option<SystemTime>,
     targets: Targets,
-    locks: ProcessLocks,
 }
 
 /// The references of all keys.
@@ -135,8 +134,8 @@ impl ReferenceStore {
     }
 
     fn of(place: Prefix, index: Index, document: ObjectMeta, targets: Targets) -> Self {
-        let (modified, locks) = (document.modified, ProcessLocks::new());
-        Self(Arc::new(Inner { place, index, modified, targets, locks }))
+        let modified = document.modified;
+        Self(Arc::new(Inner { place, index, modified, targets }))
     }
 
     /// The reference of a key, without a look at anything but its target. The references may have
@@ -286,7 +285,7 @@ impl Store for ReferenceStore {
     }
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        self.0.locks.lock(key)
+        Err(Self::unsupported(Operation::Lock, key))
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -144,8 +144,8 @@ pub enum ArrayError {
     },
     /// A change of several objects was refused because no lock excludes other processes.
     #[error(
-        "{path}: this changes several objects, and the store has no locks between processes: \
-         allow it only while nobody else writes to the array",
+        "{path}: this changes several objects, and the store has no locks between processes, so that \
+         another writer's change could be lost",
         path = Printable(path)
     )]
     NoLock {
@@ -437,6 +437,20 @@ impl ArrayError {
         match self {
             Self::Store(_) => true,
             Self::Incomplete { cause, .. } => cause.is_of_store(),
+            _ => false,
+        }
+    }
+
+    /// Whether a change was refused only because others could write meanwhile:
+    /// [`UpdatePolicy::AcceptSingleProcess`](crate::store::UpdatePolicy::AcceptSingleProcess) allows
+    /// it while nobody else does.
+    #[must_use]
+    pub fn needs_sole_writer(&self) -> bool {
+        match self {
+            Self::NoLock { .. } | Self::Store(StoreError::NoExclusion { .. }) => true,
+            Self::Incomplete { cause, .. }
+            | Self::Grown { cause, .. }
+            | Self::Undiscarded { cause, .. } => cause.needs_sole_writer(),
             _ => false,
         }
     }

@@ -140,19 +140,6 @@ fn written_of(written: u64, total: u64) -> String {
     }
 }
 
-/// The supported codecs.
-const CODECS: [&str; 9] = [
-    "blosc",
-    "bytes",
-    "crc32c",
-    "gzip",
-    "packbits",
-    "reshape",
-    "sharding_indexed",
-    "transpose",
-    "zstd",
-];
-
 /// An error of the library, with the place as the user wrote it: the library knows only the root
 /// of a store.
 fn at(place: &str, cause: &ArrayError) -> String {
@@ -192,12 +179,12 @@ fn at(place: &str, cause: &ArrayError) -> String {
             let hint = nearest::hint(data_type, names.iter().map(AsRef::as_ref));
             format!("{place}: elements of data type {data_type} are not read here{hint}")
         }
-        ArrayError::Chain { cause: chain, .. } if chain.is_unknown_codec() => {
-            format!("{place}: {cause}{}", nearest::hint(chain.codec(), CODECS))
+        other if other.needs_sole_writer() => {
+            format!("{place}: {other}; --sole-writer allows it while nobody else writes")
         }
         loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them anyway"),
         other => {
-            format!("{place}: {}", in_options(with_features_of_program(other.to_string())))
+            format!("{place}: {}", with_features_of_program(other.to_string()))
         }
     }
 }
@@ -212,12 +199,6 @@ fn with_features_of_program(text: String) -> String {
     format!(
         "{before}`cargo install --path crates/zarr-cli --features all-codecs{more}` adds it{after}"
     )
-}
-
-/// The text of an error of the library. The library asks for a policy; the program has an option.
-fn in_options(text: String) -> String {
-    const OPTION: &str = "`write`, `append` and `resize` allow it with --sole-writer";
-    text.replace("allow it only for a single process", OPTION)
 }
 
 /// Whether values were refused because they would not read back unchanged.

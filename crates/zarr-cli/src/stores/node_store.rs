@@ -150,9 +150,6 @@ impl NodeStore {
             ArrayError::NotFound { .. } => {
                 CliError::NotFound { place: self.shown.clone(), hint: self.hint() }
             }
-            cause @ ArrayError::NoLock { .. } => {
-                CliError::Usage { message: format!("{}: {cause}: --sole-writer", self.shown) }
-            }
             cause => CliError::Node { place: self.shown.clone(), cause },
         }
     }

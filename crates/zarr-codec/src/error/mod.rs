@@ -76,7 +76,12 @@ impl ChainError {
 impl fmt::Display for ChainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let At { path, codec, kind } = &*self.inner;
-        write!(f, "{}", Printable(format_args!("{path}: codec {codec}: {kind}")))
+        write!(f, "{}", Printable(format_args!("{path}: codec {codec}: {kind}")))?;
+        match kind {
+            ChainErrorKind::Unsupported => zarr_metadata::Codec::nearest_name(codec)
+                .map_or(Ok(()), |near| write!(f, "; did you mean {near}?")),
+            _ => Ok(()),
+        }
     }
 }
 

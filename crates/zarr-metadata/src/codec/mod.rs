@@ -45,6 +45,7 @@ use numcodecs::Json2;
 
 use crate::error::Result;
 use crate::error::finding::Finding;
+use crate::error::nearest;
 use crate::error::rule::Rule;
 use crate::extension::{Extension, RawExtension};
 use crate::json::{Grammar, Object, Outline, Raw, utf8, write_string};
@@ -133,6 +134,20 @@ macro_rules! codecs {
                     })*
                     Codec::Unknown(extension) => return Err(extension),
                 })
+            }
+
+            /// The known name that is a few typing errors away from one that is not known.
+            ///
+            /// # Examples
+            /// ```
+            /// use zarr_metadata::Codec;
+            ///
+            /// assert_eq!(Codec::nearest_name("zst"), Some("zstd"));
+            /// assert_eq!(Codec::nearest_name("example.rle"), None);
+            /// ```
+            #[must_use]
+            pub fn nearest_name(name: &str) -> Option<&'static str> {
+                nearest(name, &[$($name),*]).filter(|near| *near != name)
             }
 
             /// How the configuration of the codec of this name is read.

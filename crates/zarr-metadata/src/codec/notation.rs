@@ -9,7 +9,7 @@ use super::{
     Shuffle,
 };
 use crate::data_type::DataType;
-use crate::error::MetadataError;
+use crate::error::{MetadataError, nearest};
 use crate::json::{Grammar, JsonType, Outline, read_elements, utf8};
 use crate::limits::check_codecs;
 
@@ -74,6 +74,21 @@ pub enum NotationError {
         reason: String,
     },
 }
+
+/// The names of the short form.
+const NAMES: [&str; 11] = [
+    "blosc",
+    "bytes",
+    "crc32c",
+    "delta",
+    "gzip",
+    "packbits",
+    "pcodec",
+    "shard",
+    "shuffle",
+    "transpose",
+    "zstd",
+];
 
 /// A codec of the short form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,10 +215,10 @@ impl CodecNotation {
     }
 }
 
-/// Whether a name in a list is a short form, whose settings may be wrong.
+/// Whether a name in a list is a short form: names of documents have a colon in URIs alone.
 fn is_short(name: &str) -> bool {
     let codec = name.split(':').next().unwrap_or_default();
-    codec == "shard" || codec.parse::<Short>().is_ok()
+    NAMES.contains(&codec) || (name.contains(':') && !name.contains("://"))
 }
 
 /// The codec that makes bytes of elements if none is given.
@@ -308,7 +323,10 @@ impl FromStr for Short {
                 Err("shard: the lengths of chunks are missing, such as shard:64x64".to_owned())
             }
             "" => Err(format!("a codec is missing; {FORM}")),
-            other => Err(format!("{other:?} is not a codec of the short form; {FORM}")),
+            other => Err(match nearest(other, &NAMES) {
+                Some(near) => format!("{other:?}: did you mean {near}? {FORM}"),
+                None => format!("{other:?} is not a codec of the short form; {FORM}"),
+            }),
         }
     }
 }

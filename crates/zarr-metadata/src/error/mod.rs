@@ -328,7 +328,7 @@ impl fmt::Display for Hint<'_> {
 }
 
 /// The known name that is a few typing errors away, if there is one.
-fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
+pub(crate) fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
     if name.chars().count() > SHOWN {
         return None;
     }

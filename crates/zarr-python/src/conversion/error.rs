@@ -61,6 +61,21 @@ impl Raised {
     }
 }
 
+impl Raised {
+    /// The error of a copy, with the places of its source and its target.
+    pub(crate) fn of_copy(error: TransferError, [source, target]: &[String; 2]) -> Self {
+        let place = match error {
+            TransferError::Source(_)
+            | TransferError::UnfinishedSource { .. }
+            | TransferError::SourceChanged { .. }
+            | TransferError::ChangedMeanwhile { .. } => source,
+            _ => target,
+        };
+        let place = Printable(place).to_string();
+        Python::attach(|py| Self::from(error).at(py, &place))
+    }
+}
+
 impl From<PyErr> for Raised {
     fn from(error: PyErr) -> Self {
         Self(error)
@@ -184,7 +199,11 @@ fn of_array(error: &ArrayError, text: String) -> PyErr {
             PyFileNotFoundError::new_err(text)
         }
         ArrayError::Unfinished { .. } => UnfinishedCopyError::new_err(text),
-        ArrayError::Exists { .. } | ArrayError::NotEmpty { .. } => PyFileExistsError::new_err(text),
+        ArrayError::Exists { .. } => {
+            PyFileExistsError::new_err(format!("{text}: overwrite=True replaces it"))
+        }
+        ArrayError::NotEmpty { .. } => PyFileExistsError::new_err(text),
+        ArrayError::NoLock { .. } => PyOSError::new_err(format!("{text}; {SOLE_WRITER}")),
         ArrayError::OtherObjects { .. } => PyFileExistsError::new_err(format!(
             "{text}: move them, or `zarr-kit delete --with-other-files` removes them with the node"
         )),
@@ -208,9 +227,7 @@ fn of_join(error: &JoinError, text: String) -> PyErr {
 fn of_store(error: &StoreError, text: String) -> PyErr {
     match error {
         StoreError::Io { cause, .. } => of_python(cause).unwrap_or_else(|| of_io(cause, text)),
-        StoreError::NoExclusion { .. } => PyOSError::new_err(format!(
-            "{text}; storage_options={{\"sole_writer\": True}} says that nobody else writes"
-        )),
+        StoreError::NoExclusion { .. } => PyOSError::new_err(format!("{text}; {SOLE_WRITER}")),
         StoreError::Key(_) => PyKeyError::new_err(text),
         error => match error.server_fault() {
             Some(ServerFault::NoCredentials | ServerFault::Refused) => {
@@ -224,6 +241,9 @@ fn of_store(error: &StoreError, text: String) -> PyErr {
         },
     }
 }
+
+/// What allows a change that others could disturb.
+const SOLE_WRITER: &str = "storage_options={\"sole_writer\": True} says that nobody else writes";
 
 /// The number of the error that a file is missing, in every system.
 const ENOENT: i32 = 2;

@@ -93,17 +93,18 @@ pub(crate) fn copy(
     arguments: CopyArguments,
     progress: Option<Py<PyAny>>,
 ) -> Done<Did> {
-    let (from, source) = source.place(py, false)?;
+    let (from_place, source) = source.place(py, false)?;
     let between = arguments.between(py)?;
     let options = arguments.options(between.as_ref());
     let (to, target) = target.place(py, true)?;
     let to = Emptied(to);
     let summary = py.detach(|| {
         Signals::during(|signals| {
-            let from = signals.guard_all(&from.reading());
+            let from = signals.guard_all(&from_place.reading());
             let progress = Progress::new(progress, signals);
+            let shown = [from_place.shown_node(&source), to.0.shown_node(&target)];
             to.0.change(signals, |to| {
-                Ok::<_, Raised>(copy_tree(
+                let copied = copy_tree(
                     Endpoint::in_hierarchy(&from, &source),
                     Endpoint::new(&to, &target),
                     &mut |prefix, metadata| Ok(changed(&arguments, prefix, metadata)?),
@@ -112,7 +113,8 @@ pub(crate) fn copy(
                         arguments.note(prefix, &at);
                         progress.tell(prefix.as_str(), at.done, at.total);
                     },
-                )?)
+                );
+                copied.map_err(|error| Raised::of_copy(error, &shown))
             })
         })
     })?;

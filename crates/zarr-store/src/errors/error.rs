@@ -150,7 +150,7 @@ pub enum StoreError {
     /// overwrite it.
     #[error(
         "cannot update {key:?}: this store has neither locks between processes nor conditional \
-         writes, so that another writer's change could be lost; allow it only for a single process"
+         writes, so that another writer's change could be lost"
     )]
     NoExclusion {
         /// The key.

@@ -76,7 +76,7 @@ fn without_exclusion_an_update_is_refused_unless_asked_for() {
         Ok::<_, StoreError>(Change::Put)
     };
     let error = update(&store, &a, UpdatePolicy::RequireExclusion, &mut buffer, put).unwrap_err();
-    insta::assert_snapshot!(error, @r#"cannot update "a": this store has neither locks between processes nor conditional writes, so that another writer's change could be lost; allow it only for a single process"#);
+    insta::assert_snapshot!(error, @r#"cannot update "a": this store has neither locks between processes nor conditional writes, so that another writer's change could be lost"#);
     assert_eq!(store.read(&a).unwrap(), None);
     for _ in 0..2 {
         update(&store, &a, UpdatePolicy::AcceptSingleProcess, &mut buffer, put).unwrap();
