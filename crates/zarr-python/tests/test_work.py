@@ -167,6 +167,36 @@ def test_groups_are_copied_with_chunks_by_path(tmp_path):
     assert zarr_kit.open(tmp_path / "i.zarr", "y").write_chunk_sizes == ((3, 1), (3, 1))
 
 
+def test_chunks_are_given_by_dimension(tmp_path):
+    group = zarr_kit.create_group(tmp_path / "g.zarr")
+    new = {"dtype": "i2", "fill_value": 1}
+    rain = group.create_array("rain", shape=(9, 8), chunks=[(4, 5), 4], dimension_names=["day", "x"], **new)
+    rain[...] = np.arange(72).reshape(9, 8)
+    group.create_array("day", shape=9, chunks=9, dimension_names=["day"], **new)
+    group.create_array("other", shape=9, chunks=9, **new)
+
+    def copied(source, **asked):
+        zarr_kit.copy(source, tmp_path / "h.zarr", overwrite=True, **asked)
+        return zarr_kit.open(tmp_path / "h.zarr")
+
+    for source in (rain, tmp_path / "g.zarr/rain"):
+        found = copied(source, chunks={"x": 8})
+        assert found.write_chunk_sizes == ((4, 5), (8,)) and np.array_equal(found, rain)
+        found = copied(source, chunks={"day": [2, 7], "x": -1})
+        assert found.write_chunk_sizes == ((2, 7), (8,))
+        found = copied(source, chunks={"day": 3, "x": 2}, shards={"day": 9, "x": 4})
+        assert (found.chunks, found.shards) == ((3, 2), (9, 4)) and np.array_equal(found, rain)
+        # Within shards, an axis without a name in the dict keeps its chunks.
+        again = zarr_kit.create(tmp_path / "s.zarr", shape=(9, 8), chunks=(3, 2), shards=(9, 4), dimension_names=["day", "x"], overwrite=True, **new)
+        assert copied(again, chunks={"x": 4}, shards={"x": 8}).chunks == (3, 4)
+    found = copied(group, chunks={"day": 3})
+    assert [found[name].chunks for name in ("rain", "day", "other")] == [(3, 4), (3,), (9,)]
+    found = copied(group, chunks={"/day": 3, "other": 2})
+    assert [found[name].chunks for name in ("rain", "day", "other")] == [((4, 5), (4, 4)), (3,), (2,)]
+    with pytest.raises(ValueError, match=r"no dimensions and no arrays \['z'\]"):
+        copied(rain, chunks={"z": 1})
+
+
 def test_chunks_move_into_shards_and_out_of_them(tmp_path):
     array = zarr_kit.create(tmp_path / "a.zarr", shape=(20, 9), dtype="i2", chunks=(2, 3))
     array[:] = np.arange(180).reshape(20, 9)
@@ -190,7 +220,7 @@ def test_chunks_move_into_shards_and_out_of_them(tmp_path):
     zarr_kit.copy(group, tmp_path / "h.zarr", shards={"x": 4})
     found = zarr_kit.open(tmp_path / "h.zarr")["x"]
     assert (found.chunks, found.shards, found[:].tolist()) == ((2,), (4,), list(range(8)))
-    with pytest.raises(ValueError, match="shards: there are no arrays"):
+    with pytest.raises(ValueError, match="shards: there are no dimensions and no arrays"):
         zarr_kit.copy(group, tmp_path / "i.zarr", shards={"y": 4})
 
 
@@ -333,9 +363,9 @@ def test_chunks_for_arrays_that_are_not_there_are_refused(array, tmp_path):
     group = zarr_kit.create_group(tmp_path / "g.zarr")
     group.create_group("in").create_array("y", shape=4, dtype="i1")
     for source in (group, tmp_path / "g.zarr"):
-        with pytest.raises(ValueError, match=r"no arrays \['y', 'in'\] in"):
+        with pytest.raises(ValueError, match=r"no dimensions and no arrays \['y', 'in'\] in"):
             zarr_kit.copy(source, tmp_path / "h.zarr", chunks={"in/y": 2, "y": 2, "in": 3})
-    with pytest.raises(TypeError, match="for groups"):
+    with pytest.raises(ValueError, match=r"no dimensions and no arrays \['a'\] in"):
         zarr_kit.copy(array, tmp_path / "h.zarr", chunks={"a": 2})
     assert not (tmp_path / "h.zarr").exists()
 

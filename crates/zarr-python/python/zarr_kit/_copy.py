@@ -10,7 +10,7 @@ from typing import Any, Literal, overload
 from . import _codecs, _grid, _native, _node, _store
 from ._array import Array
 from ._check import MEMORY, parsed_bytes
-from ._group import Group
+from ._group import Group, wrapped
 from ._notes import LOGGER, note_readers, note_repeated, note_without_key
 from ._progress import Progress, told
 
@@ -119,8 +119,9 @@ def copy(
     target
         A folder or URL that contains nothing.
     chunks
-        The chunks of the arrays in the target, as for `create`; None for the source's. For
-        a group, one length or shape for all arrays, or a dict with the paths of arrays as keys.
+        The chunks of the arrays in the target, as for `create`; None for the source's. A dict has
+        the names of dimensions as keys, and other axes keep their chunks. For a group, its keys are
+        also paths of arrays, whose chunks these are alone; ``"/time"`` is the array, not the dimension.
         Without ``shards``, these are the stored chunks: an array whose chunks become those within its
         shards has no shards any more.
     shards
@@ -198,9 +199,11 @@ def copy(
         within, array = path.removeprefix(root).strip("/"), json.loads(document)
         shape = tuple(array["shape"])
         asked, outer = of_chunks(within), of_shards(within)
+        others = None
         if outer is not None:
-            asked, outer = _grid.clipped(asked, shape), _grid.clipped(outer, shape)
-        inner, stored = (None if grid is None else _grid.document(grid, shape) for grid in (asked, outer))
+            asked, outer = _clipped(asked, shape), _clipped(outer, shape)
+            others = _grid.inner_shape(array["codecs"], len(shape))
+        inner, stored = _grid_of(asked, array, others), _grid_of(outer, array)
         grid = inner if stored is None else stored
         if not portable and grid is not None:
             grids[within] = {"chunk_grid": grid}
@@ -253,19 +256,35 @@ def _planned(path: str, found: _native.PlannedReads | None) -> dict[str, Any]:
     return {**planned, "intermediate_bytes": size, "intermediate_chunks": chunks, "why": why}
 
 
+def _clipped(lengths: Any, shape: tuple[int, ...]) -> Any:
+    return lengths if isinstance(lengths, Mapping) else _grid.clipped(lengths, shape)
+
+
+def _grid_of(lengths: Any, document: Mapping[str, Any], others: Sequence[int] | None = None) -> dict[str, Any] | None:
+    """The ``chunk_grid`` for lengths per axis, or by the names of dimensions."""
+    if lengths is None:
+        return None
+    if isinstance(lengths, Mapping):
+        return _grid.changed(document, lengths, others)
+    return _grid.document(lengths, tuple(document["shape"]))
+
+
 def _by_path(name: str, lengths: Any, place: _native.NodeOrState) -> Callable[[str], Any]:
-    """The lengths for the array at a path. Refuses those for paths at which there is no array."""
+    """The lengths for the array at a path. Refuses names of neither dimensions nor arrays."""
     if not isinstance(lengths, Mapping):
         return lambda path: lengths
-    of = {path.strip("/"): asked for path, asked in lengths.items()}
-    if isinstance(place, _native.Array):
-        raise TypeError(f"{name}: a dict of paths is for groups")
     assert not isinstance(place, tuple) or len(place) == 5
-    group = Group(_native.Group.open(place) if isinstance(place, tuple) else place)
-    wrong = [path for path in of if not isinstance(group.get(path), Array)]
+    node = wrapped(_native.Group.open_node(place) if isinstance(place, tuple) else place)
+    nodes = [("", node)] if isinstance(node, Array) else node.members(max_depth=None)
+    arrays = {path: found for path, found in nodes if isinstance(found, Array)}
+    dims = {dim for array in arrays.values() for dim in array.dims or ()}
+    by_dim = {key: asked for key, asked in lengths.items() if key in dims}
+    by_path = {key.strip("/"): asked for key, asked in lengths.items() if key not in dims}
+    wrong = [path for path in by_path if not path or path not in arrays]
     if wrong:
-        raise ValueError(f"{name}: there are no arrays {wrong} in {group!r}")
-    return of.get
+        raise ValueError(f"{name}: there are no dimensions and no arrays {wrong} in {node!r}")
+    with_dims = {path for path, array in arrays.items() if not by_dim.keys().isdisjoint(array.dims or ())}
+    return lambda path: by_path.get(path, by_dim if path in with_dims else None)
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,12 @@ def clipped(chunks: Any, shape: tuple[int, ...]) -> Any:
     return [edges if isinstance(edges, int) else regular(edges) for edges in _per_axis(chunks, shape)]
 
 
-def changed(document: Mapping[str, Any], chunks: Mapping[str, Any]) -> dict[str, Any]:
+def changed(
+    document: Mapping[str, Any], chunks: Mapping[str, Any], others: Sequence[int] | None = None
+) -> dict[str, Any]:
     """The ``chunk_grid`` of an array, with other chunks on the axes of these names.
+
+    The other axes keep theirs, or get those of ``others``.
 
     Raises
     ------
@@ -71,7 +75,7 @@ def changed(document: Mapping[str, Any], chunks: Mapping[str, Any]) -> dict[str,
         As for `document`.
     """
     kept = document["chunk_grid"]["configuration"]
-    entries = list(kept["chunk_shape"] if "chunk_shape" in kept else kept["chunk_shapes"])
+    entries = list(others or (kept["chunk_shape"] if "chunk_shape" in kept else kept["chunk_shapes"]))
     for axis, name in enumerate(document.get("dimension_names") or ()):
         if name in chunks:
             entries[axis] = _runs(_edges(name, chunks[name], document["shape"][axis]))
