@@ -1,5 +1,6 @@
 //! The names of this crate's own files, which are not objects.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +12,7 @@ use crate::hash::fnv1a;
 pub(super) const RESERVED: &str = ".zarr-kit-";
 const TEMPORARY: &str = ".zarr-kit-tmp.";
 const LOCK: &str = ".zarr-kit-lock.";
+const TURN: &str = ".zarr-kit-turn.";
 
 /// The most characters of an object's name (of up to 4 bytes each) in such a name: file systems
 /// allow names of 255 bytes.
@@ -20,8 +22,9 @@ pub(super) fn is_temporary(name: &str) -> bool {
     name.starts_with(TEMPORARY)
 }
 
+/// Whether this is an object's lock file, or the file of who waits to have that lock alone.
 pub(super) fn is_lock(name: &str) -> bool {
-    name.starts_with(LOCK)
+    name.starts_with(LOCK) || name.starts_with(TURN)
 }
 
 /// A new name for the temporary file of an object. Boot, process, time and a counter make
@@ -65,10 +68,19 @@ fn boot() -> Option<u64> {
 /// Long names are replaced by a hash; two objects that share one only wait for each other
 /// unnecessarily.
 pub(super) fn lock(name: &str) -> String {
-    if name.chars().count() <= MAX_REPEATED {
-        format!("{LOCK}{name}")
-    } else {
-        format!("{LOCK}#{:016x}", fnv1a(name.as_bytes()))
+    format!("{LOCK}{}", short(name))
+}
+
+/// The name of the file of who waits to have an object's lock alone. No object has a lock file of
+/// this name.
+pub(super) fn turn(name: &str) -> String {
+    format!("{TURN}{}", short(name))
+}
+
+fn short(name: &str) -> Cow<'_, str> {
+    match name.chars().count() <= MAX_REPEATED {
+        true => Cow::Borrowed(name),
+        false => Cow::Owned(format!("#{:016x}", fnv1a(name.as_bytes()))),
     }
 }
 
@@ -83,12 +95,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_turn_of_an_object_is_the_lock_of_no_other() {
+        assert!(is_lock(&turn("x")));
+        for name in ["x", "x.turn", "turn.x"] {
+            assert_ne!(turn("x"), lock(name));
+        }
+    }
+
+    #[test]
     fn long_names_stay_within_what_file_systems_allow() {
         let long = "𝄞".repeat(63);
         assert!(temporary(&long).len() <= 255);
         assert!(lock(&long).len() <= 255);
         assert!(is_temporary(&temporary(&long)));
         assert!(is_lock(&lock(&long)));
+        assert!(turn(&long).len() <= 255);
+        assert!(is_lock(&turn(&long)));
         assert_ne!(lock(&long), lock(&"𝄢".repeat(63)));
         assert_eq!(is_of_this_boot(&temporary("0")), cfg!(target_os = "linux"));
         assert!(!is_of_this_boot(".zarr-kit-tmp.1.2.3.0"));

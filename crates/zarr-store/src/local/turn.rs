@@ -26,7 +26,7 @@ pub(super) struct Turn {
 
 /// The place of the file beside the lock file of a key.
 fn path_of(key: &Key, lock: &Path) -> PathBuf {
-    lock.with_file_name(names::lock(&format!("{}.turn", key.name())))
+    lock.with_file_name(names::turn(key.name()))
 }
 
 impl Turn {
@@ -69,8 +69,13 @@ pub(super) fn wait_for_turn(key: &Key, lock: &Path) -> io::Result<()> {
                 thread::sleep(PAUSE);
             }
             locked => {
-                // Who waited was killed.
-                if locked.is_ok() && cfg!(unix) && is_at(&file, &path)? {
+                // Who waited was killed. The file is removed by who has it alone: another who shares
+                // it might remove one that is taken since.
+                if locked.is_ok()
+                    && cfg!(unix)
+                    && self::locked(|| Ok(file.try_lock()?)).is_ok()
+                    && is_at(&file, &path)?
+                {
                     let _stays = fs::remove_file(&path);
                 }
                 break;
@@ -78,4 +83,26 @@ pub(super) fn wait_for_turn(key: &Key, lock: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_that_somebody_looks_at_is_removed_by_nobody_else() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let key = Key::new("x").expect("a key");
+        let lock = folder.path().join(names::lock("x"));
+        let turn = path_of(&key, &lock);
+        fs::write(&turn, b"").expect("writes");
+        // Another open file stands for that of another process.
+        let other = File::open(&turn).expect("is there");
+        other.lock_shared().expect("shares");
+        wait_for_turn(&key, &lock).expect("does not wait");
+        assert!(turn.exists());
+        other.unlock().expect("unlocks");
+        wait_for_turn(&key, &lock).expect("does not wait");
+        assert!(!turn.exists());
+    }
 }

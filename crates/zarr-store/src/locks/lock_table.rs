@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::interruption::{PAUSE, given_up, is_interrupted};
 use crate::processes::per_process::PerProcess;
@@ -68,9 +68,12 @@ impl<T: Clone + Eq + Hash> LockTable<T> {
         let stripe = self.stripe(&name).ok_or(Unlocked::TooManyForks)?;
         // Nothing panics while a stripe is locked, so a poisoned lock means nothing.
         let mut names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut pauses = TURN.as_millis() / PAUSE.as_millis();
+        // Only who waits looks at the clock.
+        let mut begun: Option<Instant> = None;
+        let mut is_late = false;
         let mut waits = false;
-        while !names.is_free(&name, alone, pauses == 0) {
+        while !names.is_free(&name, alone, is_late) {
+            let begun = *begun.get_or_insert_with(Instant::now);
             if alone && !waits {
                 waits = true;
                 *names.alone.entry(name.clone()).or_default() += 1;
@@ -79,8 +82,8 @@ impl<T: Clone + Eq + Hash> LockTable<T> {
             let waited = stripe.freed.wait_timeout(names, PAUSE);
             names = waited.unwrap_or_else(PoisonError::into_inner).0;
             names.waiting -= 1;
-            pauses = pauses.saturating_sub(1);
-            if !names.is_free(&name, alone, pauses == 0) {
+            is_late = begun.elapsed() >= TURN;
+            if !names.is_free(&name, alone, is_late) {
                 // Asking may take long, or lock something itself.
                 drop(names);
                 let gives_up = is_interrupted();
@@ -167,5 +170,42 @@ impl<T: Eq + Hash> Drop for Held<T> {
             // Waiters for other names in this stripe wake too, check, and wait again.
             stripe.freed.notify_all();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// Whoever comes to share a name waits for the turn of who wants it alone, however often other
+    /// names are released meanwhile.
+    #[test]
+    fn a_turn_lasts_however_often_others_wake() {
+        let table = Arc::new(LockTable::new());
+        let shared = table.share(0).expect("shares");
+        thread::scope(|scope| {
+            let alone = scope.spawn(|| table.lock(0).map(drop));
+            while table.stripe(&0).expect("a stripe").names.lock().expect("no panic").waiting == 0 {
+                thread::yield_now();
+            }
+            let begun = Instant::now();
+            let late = scope.spawn(|| {
+                let held = table.share(0).map(drop);
+                (held, Instant::now())
+            });
+            while !late.is_finished() {
+                for name in 1..1000_u32 {
+                    drop(table.lock(name).expect("locks"));
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+            let (held, then) = late.join().expect("ends");
+            held.expect("shares");
+            assert!(then.duration_since(begun) >= TURN);
+            drop(shared);
+            alone.join().expect("ends").expect("locks");
+        });
     }
 }
