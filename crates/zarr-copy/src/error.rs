@@ -279,6 +279,15 @@ pub enum TransferError {
         /// Its key in the source.
         key: String,
     },
+    /// The parts of a chunk were not all encoded as inner chunks of its shard. Nothing was written.
+    #[error(
+        "object {}: its parts are no inner chunks of one shard, as which they were planned",
+        Printable(key)
+    )]
+    NoShard {
+        /// The key of the chunk.
+        key: String,
+    },
     /// A written object reads back differently.
     #[error(
         "object {}: verification failed: the bytes read back differ from the written bytes",

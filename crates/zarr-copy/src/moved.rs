@@ -233,25 +233,37 @@ impl<W: UnitWork> UnitMover<'_, W> {
             }
         })?;
         self.work.before_put(chunk)?;
-        let put = self.put(chunk.index, read.into_iter().flatten().collect());
+        let put = self.put(chunk, read.into_iter().flatten().collect());
         self.work.moved(put.map_err(W::Error::from)?);
         Ok(())
     }
 
     /// Puts the chunk of the target that has these units.
-    fn put(&self, chunk: &[u64], units: Vec<(usize, Vec<u8>)>) -> Result<u64, TransferError> {
-        let key = self.to.layout().key(chunk)?;
+    fn put(
+        &self,
+        chunk: &UnitChunk<'_>,
+        units: Vec<(usize, Vec<u8>)>,
+    ) -> Result<u64, TransferError> {
+        let key = self.to.layout().key(chunk.index)?;
         let store = self.to.store();
         let failed = |cause| target(ArrayError::Chunk { key: key.to_string(), cause });
-        let shape = self.to.layout().chunk_shape(chunk);
+        let shape = self.to.layout().chunk_shape(chunk.index);
         let shape = shape.map_err(|error| grid_error(self.to, error))?;
-        let to_shards = self.sources.iter().any(|(_, moves)| moves.to_shards);
-        let codec = to_shards.then(|| self.to.chunk_codec(&shape)).transpose().map_err(target)?;
-        let Some((shard, _)) = codec.as_ref().and_then(|codec| codec.plain_shard()) else {
-            let Some((_, bytes)) = units.into_iter().next() else { return Ok(0) };
+        // Other chunks may have sources whose units are of the other kind.
+        let (inner, whole): (Vec<_>, Vec<_>) =
+            self.sources_of(chunk).partition(|(.., moves)| moves.to_shards);
+        let mixed = || TransferError::NoShard { key: key.to_string() };
+        if !whole.is_empty() {
+            let mut units = units.into_iter();
+            let Some((_, bytes)) = units.next() else { return Ok(0) };
+            if !inner.is_empty() || units.next().is_some() {
+                return Err(mixed());
+            }
             store.put(&key, &bytes)?;
             return Ok(wide(bytes.len()));
-        };
+        }
+        let codec = self.to.chunk_codec(&shape).map_err(target)?;
+        let Some((shard, _)) = codec.plain_shard() else { return Err(mixed()) };
         if units.is_empty() && !self.puts_empty {
             return Ok(0);
         }

@@ -255,3 +255,27 @@ fn a_member_that_differs_is_decoded_and_the_others_are_not() {
     let opened = Array::open(to, &Prefix::root()).expect("opens");
     assert_eq!(whole(&opened), values.repeat(4));
 }
+
+#[test]
+fn shards_of_shards_and_chunks_become_the_same_shards() {
+    let codecs = [Codec::bytes(), Codec::zstd(3)];
+    let inner = shard(&[2], &codecs, IndexLocation::End);
+    let nested = shard(&[4], &inner, IndexLocation::End);
+    let values: Vec<u8> = (1..=8).collect();
+    let nested = array(&[8], &[vec![8]], &nested);
+    let plain = array(&[8], &[vec![2]], &codecs);
+    for order in [[&nested, &plain], [&plain, &nested]] {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let members = ["a", "b"].into_iter().zip(order);
+        let members = members.map(|(name, metadata)| member(&store, name, metadata, &values));
+        let plan = Join::new(members.collect(), Arrangement::Along(0))
+            .plan_with(|metadata| {
+                Ok::<_, zarr_join::JoinError>(Some(array(metadata.shape(), &[vec![4]], &inner)))
+            })
+            .expect("fits");
+        assert_eq!((plan.assembled_chunks(), plan.written_chunks()), (4, 0));
+        let (to, _) = joined(&plan);
+        let alone = written(plan.metadata(), &values.repeat(2));
+        assert_eq!(objects(&*to), objects(&*alone));
+    }
+}
