@@ -34,6 +34,13 @@ pub(crate) enum PyNode {
     Group(PyGroup),
 }
 
+/// A child of a group: a node, or why it is none that can be read.
+#[derive(IntoPyObject)]
+pub(crate) enum Child {
+    Node(PyNode),
+    Unreadable(PyErr),
+}
+
 impl PyNode {
     /// The node of a store with this document.
     fn of(place: NodeStore, prefix: &Prefix, node: NodeMetadata) -> Result<Self, ArrayError> {
@@ -210,14 +217,16 @@ impl PyGroup {
         Ok(PyNode::of(place, &prefix, node)?)
     }
 
-    /// The direct children with their names.
-    fn nodes(&self, py: Python<'_>) -> Done<Vec<(String, PyNode)>> {
+    /// The direct children with their names. One that cannot be read does not hide the others.
+    fn nodes(&self, py: Python<'_>) -> Done<Vec<(String, Child)>> {
         self.place.check_thread()?;
         let nodes = py.detach(|| {
             let group = self.reading();
             let nodes = group.nodes()?.map(|(name, node)| {
-                let node = self.child(&name, &self.prefix().join(&name)?, node?)?;
-                Ok::<_, ArrayError>((name, node))
+                let prefix = self.prefix().join(&name)?;
+                let node = node.and_then(|node| self.child(&name, &prefix, node));
+                let unreadable = |error| Child::Unreadable(Raised::from(error).into());
+                Ok::<_, ArrayError>((name, node.map_or_else(unreadable, Child::Node)))
             });
             Ok(nodes.collect::<Result<_, _>>()?)
         });

@@ -79,3 +79,17 @@ def test_an_array_shows_its_axes_and_attributes(chunks):
     html = a._repr_html_()
     assert "time" in html and "&lt;b&gt;Rain" in html and "<b>Rain" not in html and "[1, 2]" in html
     assert html.index("Rain") < html.index(">mm<") < html.index("xxx") and "x" * 120 not in html
+
+
+def test_one_array_that_cannot_be_read_does_not_hide_the_others(tmp_path):
+    group = zarr_kit.create_group(tmp_path / "g.zarr")
+    group.create_array("a", shape=3, dtype="i1")
+    for name, document in [("b", b"{"), ("c", (tmp_path / "g.zarr/a/zarr.json").read_bytes().replace(b'"zstd"', b'"example.<b>"'))]:
+        (tmp_path / f"g.zarr/{name}").mkdir()
+        (tmp_path / f"g.zarr/{name}/zarr.json").write_bytes(document)
+    tree, shown = str(group.tree()), group._repr_html_()
+    assert "a (3,) int8" in tree and "b not readable: b/zarr.json" in tree and "c not readable: c/zarr.json" in tree
+    assert "a (3,) int8" in shown and "c not readable" in shown and "<b>" not in shown
+    assert "not read    2" in str(group.info)
+    with pytest.raises(ValueError, match="b/zarr.json"):
+        list(group.arrays())

@@ -76,6 +76,9 @@ pub enum ReportError {
     /// Elements that are kept until they are compared do not fit into a temporary file.
     #[error("cannot keep elements in a temporary file: {0}")]
     Temporary(io::Error),
+    /// The objects that belong to no node are not all known.
+    #[error("objects outside of nodes: {0}")]
+    Objects(String),
     /// Statistics of parts do not make up the whole.
     #[error("{0}")]
     Parts(String),

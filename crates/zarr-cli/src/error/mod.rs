@@ -180,7 +180,8 @@ fn at(place: &str, cause: &ArrayError) -> String {
             format!("{place}: elements of data type {data_type} are not read here{hint}")
         }
         other if other.needs_sole_writer() => {
-            format!("{place}: {other}; --sole-writer allows it while nobody else writes")
+            let way_out = "commands with --sole-writer allow it while nobody else writes";
+            format!("{place}: {other}; {way_out}")
         }
         loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them anyway"),
         other => {

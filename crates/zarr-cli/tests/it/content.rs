@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{root, session, succeed, text};
+use crate::support::{root, run, session, succeed, text};
 
 /// Makes an array and writes elements, given as JSON.
 fn make(folder: &Path, name: &str, options: &[&str], elements: &str) {
@@ -226,4 +226,32 @@ fn a_region_limits_what_is_compared() {
             &["diff", "short", "changed", "--region", "time=2013-12"],
         ]
     ));
+}
+
+/// A region limits what is compared, also outside of nodes; what one folder hides is not said to be
+/// missing.
+#[test]
+fn objects_outside_of_nodes_are_compared_where_all_are_seen() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let at = folder.path();
+    for name in ["one.zarr", "other.zarr"] {
+        succeed(at, &["create", name, "--group"]);
+        let array = format!("{name}/a");
+        succeed(at, &["create", &array, "--shape", "3", "--dtype", "int8", "--dims", "x"]);
+        fs::write(at.join(name).join("table.bin"), name.replace("one", "eno")).expect("writes");
+        fs::write(at.join(name).join("same.bin"), "same").expect("writes");
+    }
+    let text = |arguments: &[&str]| {
+        let done = run(at, arguments);
+        (done.status.code(), String::from_utf8(done.stdout).expect("UTF-8"))
+    };
+    let different = text(&["diff", "one.zarr", "other.zarr"]);
+    assert_eq!(different, (Some(1), "table.bin: size: 8 bytes | 10 bytes\n".to_owned()));
+    let region = text(&["diff", "one.zarr", "other.zarr", "--region", "x=0:2"]);
+    assert_eq!(region, (Some(0), String::new()));
+    fs::create_dir(at.join("one.zarr/b")).expect("makes a folder");
+    fs::write(at.join("one.zarr/b/zarr-kit-copy.json"), "{}").expect("writes");
+    let (status, said) = text(&["diff", "one.zarr", "other.zarr"]);
+    assert!(!said.contains("same.bin") && said.contains("b"), "{said}");
+    assert_ne!(status, Some(0));
 }

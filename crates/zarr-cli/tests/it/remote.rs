@@ -137,7 +137,10 @@ fn part_of_a_chunk_is_written_by_a_sole_writer_where_writes_have_no_conditions()
     let write = ["write", place, "--region", "1:3", "--from", file.to_str().expect("UTF-8")];
     let refused = zarr_kit(&write);
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(message.contains("--sole-writer allows it while nobody else writes"), "{message}");
+    assert!(
+        message.contains("commands with --sole-writer allow it while nobody else writes"),
+        "{message}"
+    );
     let written = zarr_kit(&[&write[..], &["--sole-writer"]].concat());
     assert!(written.status.success(), "{written:?}");
     let read = zarr_kit(&["read", place, "--format", "lines"]);

@@ -72,9 +72,12 @@ class GroupInfo:
     __slots__ = ("text",)
 
     def __init__(self, group: Group) -> None:
-        nodes = list(group.values())
-        arrays = sum(not hasattr(node, "create_array") for node in nodes)
-        rows = {"path": group.name, "arrays": arrays, "groups": len(nodes) - arrays}
+        nodes = [node for _, node in group._all_children()]
+        unreadable = sum(isinstance(node, Exception) for node in nodes)
+        groups = sum(hasattr(node, "create_array") for node in nodes)
+        rows = {"path": group.name, "arrays": len(nodes) - unreadable - groups, "groups": groups}
+        if unreadable:
+            rows["not read"] = unreadable
         attributes = "".join(f"\n  {printable(name)}  {printable(json.dumps(value))}" for name, value in group.attrs.items())
         lines = "\n".join(f"{name:10}  {printable(str(value))}" for name, value in rows.items())
         self.text = f"{printable(group._where)}: group\n{lines}" + (f"\nattributes{attributes}" if attributes else "")

@@ -68,6 +68,8 @@ def diff(
     >>> found["different"], found["differences"][-1]["first"]
     (1, {'index': [3], 'one': '5', 'other': '7'})
     """
+    if metadata_only and region:
+        raise ValueError("region: with metadata_only, no elements are compared")
     ours, theirs = _node.at(one, one_options), _node.at(other, other_options)
     entries = [(name, _entry(name, indices)) for name, indices in (region or {}).items()]
     found: dict[str, Any] = json.loads(_native.diff(ours, theirs, metadata_only, entries))

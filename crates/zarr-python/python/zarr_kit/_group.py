@@ -53,7 +53,14 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
 
     def _children(self) -> Iterator[tuple[str, Array | Group]]:
         """The direct children with their names; their documents are read side by side."""
-        return ((name, wrapped(node)) for name, node in self._native.nodes())
+        for name, node in self._all_children():
+            if isinstance(node, Exception):
+                raise node
+            yield name, node
+
+    def _all_children(self) -> Iterator[tuple[str, Array | Group | Exception]]:
+        """The direct children; in the place of one that cannot be read, its error."""
+        return ((name, node if isinstance(node, Exception) else wrapped(node)) for name, node in self._native.nodes())
 
     def arrays(self) -> Iterator[tuple[str, Array]]:
         """The arrays among the direct children, with their names.

@@ -43,26 +43,30 @@ class Tree:
 
 
 def _lines(group: Group, indent: str) -> Iterator[str]:
-    children = list(group.items())
+    children = list(group._all_children())
     for place, (name, node) in enumerate(children):
         last = place + 1 == len(children)
         branch = "└── " if last else "├── "
-        if not isinstance(node, Array):
+        if isinstance(node, Array | Exception):
+            yield f"{indent}{branch}{printable(name)} {printable(_described(node))}"
+        else:
             yield f"{indent}{branch}{printable(name)}"
             yield from _lines(node, indent + ("    " if last else "│   "))
-        else:
-            yield f"{indent}{branch}{printable(name)} {node.shape} {printable(node._type_name())}"
+
+
+def _described(node: Array | Exception) -> str:
+    return f"not readable: {node}" if isinstance(node, Exception) else f"{node.shape} {node._type_name()}"
 
 
 def _items(group: Group, left: list[int]) -> str:
     items = []
-    for name, node in group.items():
+    for name, node in group._all_children():
         left[0] -= 1
         if left[0] <= 0:
             break
-        if not isinstance(node, Array):
+        if isinstance(node, Array | Exception):
+            items.append(f"<li>{_html.text(name)} {_html.text(_described(node))}</li>")
+        else:
             inside = f"<summary>{_html.text(name)}</summary><ul>{_items(node, left)}</ul>"
             items.append(f"<li><details open>{inside}</details></li>")
-        else:
-            items.append(f"<li>{_html.text(name)} {_html.text(node.shape)} {_html.text(node._type_name())}</li>")
     return "".join(items)

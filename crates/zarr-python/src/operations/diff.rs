@@ -35,12 +35,13 @@ pub(crate) fn diff(
                 |name: &str| one.beside(&stores.0, &ours, name),
                 |name: &str| other.beside(&stores.1, &theirs, name),
             );
-            let one = DiffNode::new(&stores.0, ours.clone(), &shown)
-                .coordinates(&coordinates.0)
-                .regions(&regions);
-            let other = DiffNode::new(&stores.1, theirs.clone(), &others)
-                .coordinates(&coordinates.1)
-                .regions(&regions);
+            let one = DiffNode::new(&stores.0, ours.clone(), &shown).coordinates(&coordinates.0);
+            let other =
+                DiffNode::new(&stores.1, theirs.clone(), &others).coordinates(&coordinates.1);
+            let [one, other] = [one, other].map(|node| match region.is_empty() {
+                true => node,
+                false => node.regions(&regions),
+            });
             let mut documents = Vec::new();
             let summary = compare(&one, &other, metadata_only, &mut |event| {
                 if let DiffEvent::Difference(difference) = event {

@@ -16,16 +16,17 @@ mod values;
 #[cfg(test)]
 mod whole_arrays;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
 use serde_json::{Value, json};
-use zarr_array::{Array, ArrayError, AxisSelection, Group, open_node};
+use zarr_array::{Array, ArrayError, AxisSelection};
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use self::aligned::{Axes, align};
 pub use self::documents::Change;
 use self::documents::{arrays, groups, short};
+use self::node::nodes;
 pub use self::node::{Coordinates, DiffError, DiffNode, Regions};
 use self::picked::Picked;
 use self::values::compare;
@@ -232,7 +233,8 @@ pub enum DiffEvent<'a> {
 /// elements. A node or chunk that cannot be read is reported; the others are still compared. The
 /// comparison ends early when `event` breaks.
 ///
-/// Objects that belong to no node are compared byte by byte, or with `metadata_only` by their sizes.
+/// Objects that belong to no node are compared byte by byte, or with `metadata_only` by their sizes, but
+/// not with [regions](DiffNode::regions), nor where an unfinished copy or an error hides some of them.
 ///
 /// Where axes of two arrays have unequal lengths and the labels of their coordinate arrays tell which
 /// indices are the same, these are compared, and a difference names the labels that only one has.
@@ -295,33 +297,10 @@ pub fn diff(
             return Ok(comparison.summary);
         }
     }
-    let _ended = comparison.objects()?;
-    Ok(comparison.summary)
-}
-
-/// A node, or why it cannot be read.
-type ReadNode = Result<NodeMetadata, DiffError>;
-
-/// The node and all nodes below it, by their paths. Some of those below may have documents that
-/// cannot be read, such as arrays of pickled objects.
-fn nodes(root: &DiffNode<'_>) -> Result<BTreeMap<String, ReadNode>, DiffError> {
-    let node = open_node(&root.store, &root.prefix).map_err(|cause| root.failed(cause))?;
-    let mut found = BTreeMap::new();
-    let mut next = vec![(String::new(), root.prefix.clone(), Ok(node))];
-    while let Some((path, prefix, node)) = next.pop() {
-        if let Ok(NodeMetadata::Group(_)) = node {
-            let failed = |cause: ArrayError| root.failed(cause);
-            let group = Group::open(&root.store, &prefix).map_err(failed)?;
-            for (name, node) in group.nodes().map_err(failed)? {
-                let below = prefix.join(&name).map_err(|cause| root.key_error(cause))?;
-                let node = node.map_err(failed);
-                let path = if path.is_empty() { name } else { format!("{path}/{name}") };
-                next.push((path, below, node));
-            }
-        }
-        found.insert(path, node);
+    if !one.has_regions() && !other.has_regions() {
+        let _ended = comparison.objects();
     }
-    Ok(found)
+    Ok(comparison.summary)
 }
 
 /// What differs, and the errors of what cannot be read.
@@ -388,7 +367,12 @@ impl Comparison<'_> {
         };
         self.summary.arrays += 1;
         let flow = self.changes(path, arrays(a, b));
-        if flow.is_break() || self.metadata_only || a.data_type() != b.data_type() {
+        if flow.is_break() || self.metadata_only {
+            return Ok(flow);
+        }
+        if a.data_type() != b.data_type() {
+            // Elements are not compared, and the array has the axes all the same.
+            let _named = (self.one.region(path, a).is_ok(), self.other.region(path, b).is_ok());
             return Ok(flow);
         }
         let compared = self.elements(path, a, b);
@@ -413,7 +397,10 @@ impl Comparison<'_> {
             Err(error)
                 if matches!(
                     error.cause,
-                    ReportError::Array(_) | ReportError::TooMany { .. } | ReportError::Labels(_)
+                    ReportError::Array(_)
+                        | ReportError::TooMany { .. }
+                        | ReportError::Labels(_)
+                        | ReportError::Temporary(_)
                 ) || matches!(error.cause, ReportError::Region(_)) && !path.is_empty() =>
             {
                 Ok(self.not_compared(path, error))

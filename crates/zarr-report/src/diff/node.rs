@@ -1,11 +1,12 @@
 //! A node that is compared, and its errors.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use zarr_array::store::{KeyError, Prefix};
-use zarr_array::{Array, ArrayError, AxisSelection, Hierarchy, Selection};
+use zarr_array::{Array, ArrayError, AxisSelection, Group, Hierarchy, Selection, open_node};
 use zarr_codec::Options;
-use zarr_metadata::ArrayMetadata;
+use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use crate::ReportError;
 
@@ -76,6 +77,11 @@ impl<'a> DiffNode<'a> {
     pub fn regions(mut self, regions: Regions<'a>) -> Self {
         self.regions = Some(regions);
         self
+    }
+
+    /// Whether less than whole arrays may be compared.
+    pub(super) fn has_regions(&self) -> bool {
+        self.regions.is_some()
     }
 
     /// What is compared of an array: ranges, steps or lists.
@@ -149,4 +155,29 @@ impl DiffError {
     pub fn new(name: &str, cause: ReportError) -> Self {
         Self { name: name.to_owned(), cause }
     }
+}
+
+/// A node, or why it cannot be read.
+pub(super) type ReadNode = Result<NodeMetadata, DiffError>;
+
+/// The node and all nodes below it, by their paths. Some of those below may have documents that
+/// cannot be read, such as arrays of pickled objects.
+pub(super) fn nodes(root: &DiffNode<'_>) -> Result<BTreeMap<String, ReadNode>, DiffError> {
+    let node = open_node(&root.store, &root.prefix).map_err(|cause| root.failed(cause))?;
+    let mut found = BTreeMap::new();
+    let mut next = vec![(String::new(), root.prefix.clone(), Ok(node))];
+    while let Some((path, prefix, node)) = next.pop() {
+        if let Ok(NodeMetadata::Group(_)) = node {
+            let failed = |cause: ArrayError| root.failed(cause);
+            let group = Group::open(&root.store, &prefix).map_err(failed)?;
+            for (name, node) in group.nodes().map_err(failed)? {
+                let below = prefix.join(&name).map_err(|cause| root.key_error(cause))?;
+                let node = node.map_err(failed);
+                let path = if path.is_empty() { name } else { format!("{path}/{name}") };
+                next.push((path, below, node));
+            }
+        }
+        found.insert(path, node);
+    }
+    Ok(found)
 }

@@ -5,41 +5,43 @@ use std::ops::ControlFlow;
 
 use zarr_array::ArrayError;
 use zarr_array::store::{Key, ReadRange, StoreExt as _};
-use zarr_copy::{Endpoint, TransferError, other_objects};
+use zarr_copy::{Endpoint, other_objects};
 
 use super::Comparison;
 use super::documents::Change;
 use super::node::{DiffError, DiffNode};
-use crate::words;
+use crate::{ReportError, words};
 
 /// The bytes that are compared at once.
 const PIECE: u64 = 4 << 20;
 
 impl Comparison<'_> {
     /// Compares the objects that belong to no node.
-    pub(super) fn objects(&mut self) -> Result<ControlFlow<()>, DiffError> {
+    pub(super) fn objects(&mut self) -> ControlFlow<()> {
         let (one, other) = (self.one, self.other);
-        let (mut ours, mut theirs) = (objects(one)?, objects(other)?);
+        let (mut ours, mut theirs) = match (objects(one), objects(other)) {
+            (Ok(ours), Ok(theirs)) => (ours, theirs),
+            // What one side does not show is not missing there.
+            (Err(error), _) | (_, Err(error)) => return self.not_compared("", error),
+        };
         let paths: BTreeSet<String> = ours.keys().chain(theirs.keys()).cloned().collect();
         for path in paths {
             let flow = match (ours.remove(&path), theirs.remove(&path)) {
                 (Some(_), None) => self.only_in(&path, one.name),
                 (None, Some(_)) => self.only_in(&path, other.name),
-                (Some(a), Some(b)) => {
-                    let change = object((one, &a), (other, &b), self.metadata_only)?;
-                    self.changes(&path, change.into_iter().collect())
-                }
+                (Some(a), Some(b)) => match object((one, &a), (other, &b), self.metadata_only) {
+                    Ok(change) => self.changes(&path, change.into_iter().collect()),
+                    Err(error) => self.not_compared(&path, error),
+                },
                 (None, None) => ControlFlow::Continue(()),
             };
-            if flow.is_break() {
-                return Ok(flow);
-            }
+            flow?;
         }
-        Ok(ControlFlow::Continue(()))
+        ControlFlow::Continue(())
     }
 }
 
-/// The objects, by their paths below the node. Nodes that cannot be read are told of as nodes.
+/// The objects, by their paths below the node.
 fn objects(node: &DiffNode<'_>) -> Result<BTreeMap<String, Key>, DiffError> {
     let mut found = BTreeMap::new();
     for key in other_objects(Endpoint::in_hierarchy(&node.store, &node.prefix)) {
@@ -47,10 +49,9 @@ fn objects(node: &DiffNode<'_>) -> Result<BTreeMap<String, Key>, DiffError> {
             Ok(key) => {
                 found.insert(node.prefix.strip(&key).unwrap_or_default().to_owned(), key);
             }
-            Err(TransferError::Source(cause @ ArrayError::Store(_))) => {
-                return Err(node.failed(cause));
+            Err(cause) => {
+                return Err(DiffError::new(node.name, ReportError::Objects(cause.to_string())));
             }
-            Err(_) => break,
         }
     }
     Ok(found)

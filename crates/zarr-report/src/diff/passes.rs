@@ -17,6 +17,20 @@ const VARIABLE: usize = 64;
 /// array is read for sums first, and once more.
 const READS: u64 = 2;
 
+/// The most bytes that are kept in a temporary file. Where more differs, the first array is read once
+/// for each batch of the other's.
+const KEPT: u64 = 4 << 30;
+
+/// How many of the first boxes have together at most so many bytes, at least one.
+fn batch(boxes: &[Vec<Range<u64>>], size: u64, most: u64) -> usize {
+    let mut bytes = 0_u64;
+    let fits = |region: &&Vec<Range<u64>>| {
+        bytes = bytes.saturating_add(count(region).saturating_mul(size));
+        bytes <= most
+    };
+    boxes.iter().take_while(fits).count().max(1)
+}
+
 /// A box and its elements.
 type ReadBox = (Vec<Range<u64>>, Piece);
 
@@ -66,7 +80,15 @@ impl<'a> Comparison<'a, '_> {
             boxes.iter().filter_map(of_piece).collect::<Vec<_>>()
         });
         self.values.elements = all;
-        self.again(&mine, &theirs)
+        let mut rest = theirs.as_slice();
+        while !rest.is_empty() {
+            let (batch, after) = rest.split_at(batch(rest, size, KEPT));
+            if self.again(&mine, batch)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            rest = after;
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Compares the elements that boxes of one array share with boxes of the other: each box is read
@@ -79,7 +101,8 @@ impl<'a> Comparison<'a, '_> {
         let (one, size) = (self.one, self.size());
         let kept = |cause| one.failed(ReportError::Temporary(cause));
         let mut spool = Spool::new(theirs.len());
-        for region in mine {
+        for region in mine.iter().filter(|region| theirs.iter().any(|their| overlap(region, their)))
+        {
             for their in theirs {
                 let both = common(region, their).map_or(0, |both| count(&both));
                 self.values.elements = self.values.elements.saturating_sub(both);
@@ -141,5 +164,19 @@ impl<'a> Comparison<'a, '_> {
     fn size(&self) -> Option<usize> {
         let array = self.one.array;
         (!array.data_type().is_variable_length()).then(|| array.element_size().max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::batch;
+
+    #[test]
+    fn batches_have_the_boxes_that_fit_and_at_least_one() {
+        let boxes = [vec![0..4, 0..2], vec![0..1, 0..2], vec![0..9, 0..9]];
+        for (most, expected) in [(0, 1), (15, 1), (16, 1), (20, 2), (181, 2), (182, 3)] {
+            assert_eq!(batch(&boxes, 2, most), expected, "{most}");
+        }
+        assert_eq!(batch(&[vec![0..u64::MAX, 0..9]], 8, 64), 1);
     }
 }

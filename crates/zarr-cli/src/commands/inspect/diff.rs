@@ -26,9 +26,9 @@ pub(crate) fn run(args: &Diff) -> Result<u8, CliError> {
     let regions = [&one, &other].map(|place| regions(place, args.region.as_deref(), &found));
     let coordinates = [&one, &other].map(|place| |name: &str| place.opened.neighbour(name));
     let [ours, theirs] = [(&one, 0), (&other, 1)].map(|(place, at)| {
-        DiffNode::new(&place.store, Prefix::root(), &place.shown)
-            .coordinates(&coordinates[at])
-            .regions(&regions[at])
+        let node = DiffNode::new(&place.store, Prefix::root(), &place.shown);
+        let node = node.coordinates(&coordinates[at]);
+        if args.region.is_some() { node.regions(&regions[at]) } else { node }
     });
     // The command words errors with the place and a hint.
     let failed = |error: DiffError| {
