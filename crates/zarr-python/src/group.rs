@@ -12,7 +12,7 @@ use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Array, ArrayError, Group, Prefix};
 
 use crate::array::PyArray;
-use crate::conversion::error::Done;
+use crate::conversion::error::{Done, Raised};
 use crate::process::signals::Signals;
 use crate::stores::node_store::{
     AttributeChanges, Described, NodeStore, Settings, State, borrowed, prefix,
@@ -32,12 +32,7 @@ pub(crate) struct PyGroup {
 pub(crate) enum PyNode {
     Array(PyArray),
     Group(PyGroup),
-}
-
-/// A child of a group: a node, or why it is none that can be read.
-#[derive(IntoPyObject)]
-pub(crate) enum Child {
-    Node(PyNode),
+    /// Among the children of a group, the error of one that cannot be read.
     Unreadable(PyErr),
 }
 
@@ -218,15 +213,15 @@ impl PyGroup {
     }
 
     /// The direct children with their names. One that cannot be read does not hide the others.
-    fn nodes(&self, py: Python<'_>) -> Done<Vec<(String, Child)>> {
+    fn nodes(&self, py: Python<'_>) -> Done<Vec<(String, PyNode)>> {
         self.place.check_thread()?;
         let nodes = py.detach(|| {
             let group = self.reading();
             let nodes = group.nodes()?.map(|(name, node)| {
                 let prefix = self.prefix().join(&name)?;
                 let node = node.and_then(|node| self.child(&name, &prefix, node));
-                let unreadable = |error| Child::Unreadable(Raised::from(error).into());
-                Ok::<_, ArrayError>((name, node.map_or_else(unreadable, Child::Node)))
+                let unreadable = |error| PyNode::Unreadable(Raised::from(error).into());
+                Ok::<_, ArrayError>((name, node.unwrap_or_else(unreadable)))
             });
             Ok(nodes.collect::<Result<_, _>>()?)
         });

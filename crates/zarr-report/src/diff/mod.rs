@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
 use serde_json::{Value, json};
-use zarr_array::{Array, ArrayError, AxisSelection};
+use zarr_array::{Array, AxisSelection};
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use self::aligned::{Axes, align};
