@@ -43,7 +43,8 @@ pub trait UnitWork: Sync {
     /// That of the work.
     fn before_batch(&self) -> Result<(), Self::Error>;
 
-    /// Refuses to put a chunk, after its units were read.
+    /// Refuses to put a chunk, after its units were read, or could not be: then this error is
+    /// returned, if there is one.
     ///
     /// # Errors
     /// That of the work.
@@ -60,6 +61,9 @@ pub struct UnitChunk<'c> {
     pub index: &'c [u64],
     /// The numbers of the sources that have units in it.
     pub sources: &'c [usize],
+    /// The stored chunks and shards of these sources that have elements of it, each with the number
+    /// of its source, if they are known: no others are asked for. A shard may have far more units.
+    pub stored: Option<&'c [(usize, &'c Key)]>,
 }
 
 /// Moves encoded chunks, and inner chunks of shards, as they are stored.
@@ -115,7 +119,9 @@ impl<W: UnitWork> UnitMover<'_, W> {
     pub fn run(&self, chunks: &[UnitChunk<'_>]) -> Result<(), W::Error> {
         let mut contents = Contents::new();
         for batch in chunks.chunks(BATCH) {
-            self.load(batch, &mut contents)?;
+            if let Err(error) = self.load(batch, &mut contents) {
+                return Err(batch.iter().find_map(|one| self.refused(one)).unwrap_or(error));
+            }
             self.work.before_batch()?;
             let (at_once, memory) = self.at_once();
             let large = Mutex::new(Vec::new());
@@ -231,11 +237,20 @@ impl<W: UnitWork> UnitMover<'_, W> {
                 true => Err(Failed::Large),
                 false => Ok(units),
             }
+        });
+        let read = read.map_err(|failed| match failed {
+            Failed::Large => Failed::Large,
+            Failed::Error(error) => Failed::Error(self.refused(chunk).unwrap_or(error)),
         })?;
         self.work.before_put(chunk)?;
         let put = self.put(chunk, read.into_iter().flatten().collect());
         self.work.moved(put.map_err(W::Error::from)?);
         Ok(())
+    }
+
+    /// Why a chunk cannot be put, apart from an error of reading its units.
+    fn refused(&self, chunk: &UnitChunk<'_>) -> Option<W::Error> {
+        self.work.before_put(chunk).err()
     }
 
     /// Puts the chunk of the target that has these units.
@@ -311,14 +326,24 @@ impl<W: UnitWork> UnitMover<'_, W> {
     ) -> Result<(), TransferError> {
         let number_of = |unit: &[u64]| self.number_in_target(moves, (chunk, region), unit);
         if !moves.from_shards {
-            for unit in each_of(units) {
-                let (chunk, _) = from
-                    .layout()
-                    .locate(&moves.in_source(&unit))
-                    .map_err(|error| grid_error(self.to, error))?;
-                let key = from.layout().key(&chunk)?;
-                let numbers = vec![number_of(&unit)?];
+            let mut add = |key: Key, unit: &[u64]| {
+                let numbers = vec![number_of(unit)?];
                 requests.push(Request { source, key, ranges: None, numbers });
+                Ok::<(), TransferError>(())
+            };
+            if let Some(stored) = chunk.stored {
+                for (_, key) in stored.iter().filter(|(of, _)| *of == source) {
+                    let index = from.layout().chunk_of_key(key);
+                    let unit = index.and_then(|index| moves.unit_of_chunk(&index, units));
+                    let unit = unit.ok_or_else(|| TransferError::NoShard { key: key.to_string() });
+                    add((*key).clone(), &unit?)?;
+                }
+                return Ok(());
+            }
+            for unit in each_of(units) {
+                let located = from.layout().locate(&moves.in_source(&unit));
+                let (chunk, _) = located.map_err(|error| grid_error(self.to, error))?;
+                add(from.layout().key(&chunk)?, &unit)?;
             }
             return Ok(());
         }

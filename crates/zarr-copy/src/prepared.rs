@@ -275,7 +275,7 @@ impl Copy<'_> {
     fn move_units(&self, moves: &UnitMoves, chunks: &[Vec<u64>]) -> Result<u64, TransferError> {
         let work = Moving { share: self.share, bytes: AtomicU64::new(0) };
         let chunks: Vec<UnitChunk<'_>> =
-            chunks.iter().map(|index| UnitChunk { index, sources: &[0] }).collect();
+            chunks.iter().map(|index| UnitChunk { index, sources: &[0], stored: None }).collect();
         let memory = self.options.memory;
         let mover = UnitMover {
             sources: &[(self.from, moves.clone())],

@@ -117,6 +117,19 @@ impl UnitMoves {
         .collect()
     }
 
+    /// The unit that a chunk of the source is, if it is one of these.
+    pub(crate) fn unit_of_chunk(&self, index: &[u64], of: &[Range<u64>]) -> Option<Vec<u64>> {
+        let mut unit = index.to_vec();
+        if let Some(axis) = self.new_axis {
+            unit.insert(axis.min(unit.len()), 0);
+        }
+        for ((at, edge), place) in unit.iter_mut().zip(&self.edges).zip(&self.place) {
+            *at = at.checked_add(place.start.checked_div(*edge)?)?;
+        }
+        let is_one = unit.iter().zip(of).all(|(at, range)| range.contains(at));
+        (is_one && unit.len() == of.len()).then_some(unit)
+    }
+
     /// The first element of a unit, in the source.
     pub(crate) fn in_source(&self, unit: &[u64]) -> Vec<u64> {
         let axes = unit.iter().zip(&self.edges).zip(&self.place);

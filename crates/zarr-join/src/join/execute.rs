@@ -216,17 +216,25 @@ impl JoinPlan {
                 Some((member.array(), self.units.get(*at)?.clone()?))
             })
             .collect();
-        let todo: Vec<(&Assembled, Vec<usize>)> = self
+        let todo: Vec<(&Assembled, Vec<usize>, Vec<_>)> = self
             .assembled
             .iter()
             .filter(|chunk| !work.is_stored(&chunk.to))
             .map(|chunk| {
                 let number = |member: &usize| members.binary_search(member).ok();
-                (chunk, chunk.members.iter().filter_map(number).collect())
+                let stored = chunk.sources.iter();
+                let stored = stored.filter_map(|one| Some((number(&one.member)?, &one.key)));
+                (chunk, chunk.members.iter().filter_map(number).collect(), stored.collect())
             })
             .collect();
-        let chunks: Vec<UnitChunk<'_>> =
-            todo.iter().map(|(chunk, sources)| UnitChunk { index: &chunk.to, sources }).collect();
+        let chunks: Vec<UnitChunk<'_>> = todo
+            .iter()
+            .map(|(chunk, sources, stored)| UnitChunk {
+                index: &chunk.to,
+                sources,
+                stored: Some(stored),
+            })
+            .collect();
         let mover = UnitMover {
             sources: &sources,
             to: work.array,

@@ -209,6 +209,15 @@ fn chunks_that_cannot_be_decoded_are_joined_into_shards_and_back() {
 
 #[test]
 fn a_shard_that_changes_is_named() {
+    changes(|changed| changed.write(4..5, &[9]).expect("writes"));
+    // Its index cannot be read.
+    changes(|changed| {
+        let key = zarr_array::store::Key::new("a/c/1").expect("a key");
+        changed.store().put(&key, b"x").expect("puts");
+    });
+}
+
+fn changes(change: fn(&Array)) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let shards = shard(&[2], &[Codec::bytes()], IndexLocation::End);
     let of = |name| member(&store, name, &array(&[6], &[vec![4]], &shards), &[1, 2, 3, 4, 5, 6]);
@@ -222,7 +231,7 @@ fn a_shard_that_changes_is_named() {
         })
         .expect("fits");
     assert_eq!((plan.assembled_chunks(), plan.written_chunks()), (1, 0));
-    changed.write(4..5, &[9]).expect("writes");
+    change(&changed);
     let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let result = plan.execute(&to, &Prefix::root(), &JoinOptions::new(), &|_| {});
     let message = result.map(drop).expect_err("has changed").to_string();
