@@ -25,13 +25,14 @@ impl Document {
         let mut arrays = Vec::new();
         let mut state = OneState::new();
         let groups = state.of_groups(groups.clone());
-        groups.check_documents()?;
-        let groups = groups.each(|path, join| {
-            let array = Self::of_state(join, place, missing, state.since)?;
-            arrays.push((path.to_owned(), array));
-            Ok::<(), VirtualJoinError>(())
-        })?;
-        state.look_again()?;
+        let checked = groups.check_documents().map_err(VirtualJoinError::from);
+        let groups = state.checked(checked.and_then(|()| {
+            groups.each(|path, join| {
+                let array = Self::of_state(join, place, missing, state.since)?;
+                arrays.push((path.to_owned(), array));
+                Ok::<(), VirtualJoinError>(())
+            })
+        }))?;
         let path = |path: &str| Prefix::new(path).map_err(zarr_array::store::StoreError::from);
         let mut document = Self::of_group(groups.get("").cloned().unwrap_or_default());
         // Parents before children.

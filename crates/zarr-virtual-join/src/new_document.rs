@@ -48,9 +48,7 @@ impl Document {
     pub fn of_join(join: Join, place: &str, missing: Missing) -> Result<Self, VirtualJoinError> {
         let mut state = OneState::new();
         let join = state.of_join(join);
-        let document = Self::of_state(join, place, missing, state.since)?;
-        state.look_again()?;
-        Ok(document)
+        state.checked(Self::of_state(join, place, missing, state.since))
     }
 
     /// The document of members that were first read at a time.

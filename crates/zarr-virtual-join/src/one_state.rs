@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use zarr_array::parallel;
@@ -15,6 +15,8 @@ use zarr_array::store::{
     AsyncStore, GetInto, Key, Layer, ObjectMeta, Operation, ReadRange, Store, StoreError,
 };
 use zarr_join::{Join, JoinError, JoinGroups};
+
+use crate::error::VirtualJoinError;
 
 /// The reads of all members since a time.
 pub(crate) struct OneState {
@@ -43,13 +45,31 @@ impl OneState {
             inner: Arc::clone(inner),
             member: member.into(),
             reads: Mutex::default(),
+            changed: OnceLock::new(),
         });
         self.members.push(Arc::clone(&noted));
         noted
     }
 
+    /// What was made of the members, or failed, unless one of them changed meanwhile.
+    pub(crate) fn checked<T>(
+        &self,
+        made: Result<T, VirtualJoinError>,
+    ) -> Result<T, VirtualJoinError> {
+        // The error of the read that noticed a change says less.
+        for member in &self.members {
+            if let Some(key) = member.changed.get() {
+                let (member, key) = (member.member.clone(), key.as_str().into());
+                return Err(JoinError::Changed { member, key }.into());
+            }
+        }
+        let made = made?;
+        self.look_again()?;
+        Ok(made)
+    }
+
     /// Looks at everything again that was read.
-    pub(crate) fn look_again(&self) -> Result<(), JoinError> {
+    fn look_again(&self) -> Result<(), JoinError> {
         if !zarr_array::store::step!("virtual join: look at what was read") {
             return Ok(());
         }
@@ -79,6 +99,8 @@ struct Noted {
     member: Box<str>,
     /// `None` for an object that is not there.
     reads: Mutex<HashMap<Key, Option<ObjectMeta>>>,
+    /// The first object of which two reads differ.
+    changed: OnceLock<Key>,
 }
 
 impl Noted {
@@ -99,6 +121,7 @@ impl Noted {
             }
             Entry::Occupied(before) if is_same(before.get().as_ref(), found) => Ok(()),
             Entry::Occupied(_) => {
+                let _first = self.changed.set(key.clone());
                 let message = "it changed while the join was made";
                 Err(StoreError::io(operation, key, io::Error::other(message)))
             }
@@ -108,7 +131,10 @@ impl Noted {
 
 fn is_same(before: Option<&ObjectMeta>, now: Option<&ObjectMeta>) -> bool {
     match (before, now) {
-        (Some(before), Some(now)) => before == now && before.modified == now.modified,
+        // Mirrors of one server give other times for one version.
+        (Some(before), Some(now)) => {
+            before == now && (now.version.is_some() || before.modified == now.modified)
+        }
         (None, None) => true,
         _ => false,
     }
@@ -155,5 +181,43 @@ impl Layer for Noted {
         let found = self.inner().head(key)?;
         self.note(Operation::Head, key, found.as_ref())?;
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use zarr_array::store::{MemoryStore, StoreExt as _, Version};
+
+    use super::*;
+
+    #[test]
+    fn times_count_where_there_are_no_versions() {
+        let meta = |version: Option<&str>, seconds| ObjectMeta {
+            size: 1,
+            version: version.map(Version::from_tag),
+            modified: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)),
+        };
+        let is_same = |a: ObjectMeta, b: ObjectMeta| is_same(Some(&a), Some(&b));
+        assert!(is_same(meta(Some("v"), 1), meta(Some("v"), 2)));
+        assert!(!is_same(meta(Some("v"), 1), meta(Some("w"), 1)));
+        assert!(is_same(meta(None, 1), meta(None, 1)));
+        assert!(!is_same(meta(None, 1), meta(None, 2)));
+    }
+
+    #[test]
+    fn a_change_between_two_reads_is_named() {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let key = Key::new("zarr.json").expect("a key");
+        let mut state = OneState::new();
+        let noted = state.noted("a", &store);
+        store.put(&key, b"1").expect("puts");
+        noted.read(&key).expect("reads");
+        store.put(&key, b"2").expect("puts");
+        let made = noted.read(&key).map_err(VirtualJoinError::from);
+        let error = state.checked(made).expect_err("has changed");
+        let message = "a: zarr.json has changed since the join was planned: plan it again";
+        assert_eq!(error.to_string(), message);
     }
 }
