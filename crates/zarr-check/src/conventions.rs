@@ -1,6 +1,6 @@
 //! What the attributes of a group say of the nodes below it, by the conventions that it follows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use zarr_array::{Array, ArrayError, Group, node};
 use zarr_cf::{GroupMeaning, Numbers, REGION_INDEX};
@@ -66,8 +66,9 @@ fn past_chunks(index: &Array, position: &Array) -> Result<Option<String>, ArrayE
     let inner = zarr_copy::inner_axis(position);
     let axis = inner.as_ref().unwrap_or(axis);
     let elements = index.read([0..*rows, 0..6])?;
-    let whole: Vec<i128> =
-        elements.chunks_exact(numbers.size()).filter_map(|one| numbers.whole(one)).collect();
+    let whole: Option<Vec<i128>> =
+        elements.chunks_exact(numbers.size()).map(|one| numbers.whole(one)).collect();
+    let Some(whole) = whole else { return Ok(None) };
     let mut counts: BTreeMap<i128, i128> = BTreeMap::new();
     for row in whole.chunks_exact(6) {
         if let [chunk, .., records] = row {
@@ -79,8 +80,9 @@ fn past_chunks(index: &Array, position: &Array) -> Result<Option<String>, ArrayE
         let within = u64::try_from(chunk).ok().and_then(|chunk| axis.clipped(chunk));
         within.map_or(0, |within| i128::from(within.end.saturating_sub(within.start)))
     };
-    let next = counts.len().try_into().unwrap_or(i128::MAX);
-    let chunks = counts.keys().copied().chain([next]).collect::<Vec<_>>();
+    // A chunk that only one of them has counts no variants in the other.
+    let lacking = (0..i128::from(axis.occupied())).find(|chunk| !counts.contains_key(chunk));
+    let chunks: BTreeSet<i128> = counts.keys().copied().chain(lacking).collect();
     let wrong = chunks.into_iter().find_map(|chunk| {
         let (found, expected) = (counts.get(&chunk).copied().unwrap_or(0), variants(chunk));
         (found != expected).then(|| {

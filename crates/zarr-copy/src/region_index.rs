@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Prefix, Store};
-use zarr_array::{Array, ArrayError, Group};
+use zarr_array::{Array, ArrayError, Group, node};
 use zarr_cf::{Numbers, REGION_INDEX};
 use zarr_grid::Axis;
 use zarr_metadata::{ArrayBuilder, Codec};
@@ -11,15 +11,33 @@ use zarr_metadata::{ArrayBuilder, Codec};
 /// The columns: the chunk, its contig, the first and last position, the greatest end, the records.
 const COLUMNS: u64 = 6;
 
+/// The most rows of an index, for which memory is taken.
+const ROWS: u64 = 1 << 20;
+
+/// Why an index cannot be made.
+#[derive(Debug, thiserror::Error)]
+enum IndexError {
+    #[error(
+        "the index would have more than {ROWS} rows, one for each contig in each chunk: it is not made; \
+         make chunks of variants larger"
+    )]
+    Rows,
+    #[error(
+        "the index would have the number {value}, which {data_type} does not have: it is not made"
+    )]
+    Number { value: i128, data_type: String },
+}
+
 /// Makes the array `region_index` of a group of VCF-Zarr as bio2zarr does: by the chunks of
 /// `variant_position`, a row for each contig in each chunk. Whether it was made: false if the arrays lack
-/// from which it follows.
+/// from which it follows. An index that is there stays.
 ///
 /// It is called after chunks or variants have changed, when the old index is gone: at each moment there
 /// is no index or a right one.
 ///
 /// # Errors
-/// Errors of reading these arrays, and of creating and writing the index.
+/// Errors of reading these arrays, and of creating and writing the index; [`ArrayError::Refused`] if it
+/// would have more than 2^20 rows, or a number that the type of `variant_position` does not have.
 pub fn make_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool, ArrayError> {
     let group = Group::open(store.clone(), prefix)?;
     let mut arrays = Vec::new();
@@ -39,6 +57,13 @@ pub fn make_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool
     let axis = inner.as_ref().unwrap_or(axis);
     if [contig, length].iter().any(|(array, _)| array.shape() != position.0.shape()) {
         return Ok(false);
+    }
+    let refused = |cause| {
+        let path = node::display(&prefix.join(REGION_INDEX)?);
+        Err(ArrayError::Refused { path, cause: Box::new(cause) })
+    };
+    if axis.occupied() > ROWS {
+        return refused(IndexError::Rows);
     }
     let mut rows: Vec<[i128; 6]> = Vec::new();
     for (number, chunk) in
@@ -65,6 +90,9 @@ pub fn make_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool
             }
             before = Some(contig);
         }
+        if u64::try_from(rows.len()).is_ok_and(|rows| rows > ROWS) {
+            return refused(IndexError::Rows);
+        }
     }
     let count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
     let metadata = ArrayBuilder::new([count, COLUMNS], position.0.data_type().clone())
@@ -73,9 +101,22 @@ pub fn make_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool
         .build()
         .map_err(|cause| ArrayError::Metadata { key: REGION_INDEX.to_owned(), cause })?;
     let size = position.1.size();
-    let bytes = rows.iter().flatten().flat_map(|value| value.to_le_bytes().into_iter().take(size));
-    let index = group.create_array(REGION_INDEX, metadata)?;
-    index.write([0..count, 0..COLUMNS], &bytes.collect::<Vec<u8>>())?;
+    let mut bytes = Vec::with_capacity(rows.len().saturating_mul(48));
+    for value in rows.iter().flatten() {
+        let start = bytes.len();
+        bytes.extend(value.to_le_bytes().into_iter().take(size));
+        if bytes.get(start..).and_then(|one| position.1.whole(one)) != Some(*value) {
+            let data_type = position.0.data_type().to_string();
+            return refused(IndexError::Number { value: *value, data_type });
+        }
+    }
+    // Between its document and its elements it reads as the fill value.
+    let index = match group.create_array(REGION_INDEX, metadata) {
+        // Another process made it of the same arrays.
+        Err(ArrayError::Exists { .. }) => return Ok(true),
+        made => made?,
+    };
+    index.write([0..count, 0..COLUMNS], &bytes)?;
     Ok(true)
 }
 

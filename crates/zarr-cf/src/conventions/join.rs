@@ -53,6 +53,9 @@ impl<'a> Joining<'a> {
     }
 }
 
+/// The most characters of a value in an error.
+const SHOWN: usize = 200;
+
 pub(super) fn differs(
     member: &str,
     what: &str,
@@ -60,7 +63,13 @@ pub(super) fn differs(
     first: &str,
     expected: Option<&Value>,
 ) -> ConventionError {
-    let text = |value: Option<&Value>| value.map_or("absent".to_owned(), Value::to_string);
+    let text = |value: Option<&Value>| {
+        let text = value.map_or("absent".to_owned(), Value::to_string);
+        match text.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+            None => text,
+        }
+    };
     let (found, expected) = (text(found), text(expected));
     let reason = format!(
         "{what} is {found}, but {expected} in {first}: make them equal, or leave such attributes out \

@@ -18,6 +18,8 @@ pub enum Change<'a> {
     Join,
     /// The elements along this dimension are removed, inserted or put in another order.
     Rearrange(&'a str),
+    /// Elements along this dimension get another index.
+    Move(&'a str),
 }
 
 /// Groups whose arrays mean nothing one by one.
@@ -167,9 +169,15 @@ impl GroupMeaning {
         if let Some(row) = self.whole().next() {
             return Some(row.reason());
         }
-        let Change::Rearrange(dimension) = change else { return None };
-        let names = self.depend_on(dimension);
-        let name = names.first()?;
+        let (dimension, name) = match change {
+            Change::Join => return None,
+            Change::Rearrange(dimension) => {
+                (dimension, self.depend_on(dimension).first().copied()?)
+            }
+            Change::Move(dimension) => {
+                (dimension, self.geo_origin(dimension).or_else(|| self.places_on(dimension))?)
+            }
+        };
         Some(format!("its attribute {name} depends on {dimension}: remove or change it first"))
     }
 

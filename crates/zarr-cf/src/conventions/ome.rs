@@ -32,6 +32,16 @@ const KEYS: &[&str] = &[
 const LISTS: &[(&str, &str, &str)] =
     &[("plate", "wells", "path"), ("well", "images", "path"), ("labels", "", "")];
 
+/// Whether an attribute of a group is the key of 0.4 of this name. Others are the user's.
+fn is_key(name: &str, value: Option<&Value>) -> bool {
+    let Some(value) = value else { return false };
+    match LISTS.iter().find(|(list, ..)| *list == name) {
+        Some((_, "", _)) => value.as_array().is_some_and(|all| all.iter().all(Value::is_string)),
+        Some((_, below, _)) => value.get(below).is_some_and(Value::is_array),
+        None => true,
+    }
+}
+
 fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     value.get(name).and_then(Value::as_array).into_iter().flatten()
 }
@@ -81,7 +91,8 @@ impl GroupMeaning {
         }
         let is_kind = |name: &str, is: fn(&Value) -> bool| self.0.get(name).is_some_and(is);
         let is_known = is_kind("multiscales", Value::is_array)
-            || ["plate", "well", "image-label"].iter().any(|name| is_kind(name, Value::is_object))
+            || ["plate", "well"].iter().any(|name| is_key(name, self.0.get(*name)))
+            || is_kind("image-label", Value::is_object)
             || is_kind("bioformats2raw.layout", Value::is_number);
         if !is_known {
             return None;
@@ -173,6 +184,18 @@ impl GroupMeaning {
         (is_channel && !channels.is_empty()).then_some("omero")
     }
 
+    /// The attribute with the places of images on an axis, if they have some.
+    pub(super) fn places_on(&self, dimension: &str) -> Option<&'static str> {
+        let mut images = self.images().filter(|image| {
+            axes_of(image).is_some_and(|names| names.iter().any(|name| name == dimension))
+        });
+        let is_placed = images.any(|image| {
+            let mut all = transformations(image).into_iter().flat_map(|(_, all)| all);
+            all.any(|one| one.get("translation").is_some())
+        });
+        is_placed.then_some("multiscales")
+    }
+
     /// The changed attributes of images that become one.
     pub(super) fn ome_joined(
         joining: &Joining<'_>,
@@ -239,9 +262,12 @@ impl GroupMeaning {
 
     /// The attributes of OME-Zarr 0.4 as those of 0.5: each changed one with its JSON text, or `None` if it
     /// moves into `ome`. `None` if the group follows another version, or another convention.
+    ///
+    /// `name` is the last part of the group's path. In a group named `labels` the attribute `labels` alone
+    /// is enough; elsewhere it may be the user's.
     #[must_use]
-    pub fn ome_0_5(&self) -> Option<Vec<(&'static str, Option<String>)>> {
-        let is_labels = self.0.get("labels").is_some_and(Value::is_array);
+    pub fn ome_0_5(&self, name: &str) -> Option<Vec<(&'static str, Option<String>)>> {
+        let is_labels = name == "labels" && is_key("labels", self.0.get("labels"));
         let (version, _) = self.ome().or_else(|| is_labels.then(|| ("0.4".to_owned(), &self.0)))?;
         if version != "0.4" || self.0.contains_key("ome") {
             return None;
@@ -249,7 +275,8 @@ impl GroupMeaning {
         let mut ome = Map::from_iter([("version".to_owned(), "0.5".into())]);
         let mut changes = Vec::new();
         for key in KEYS {
-            let Some(mut value) = self.0.get(*key).cloned() else { continue };
+            let value = self.0.get(*key).filter(|value| is_key(key, Some(value)));
+            let Some(mut value) = value.cloned() else { continue };
             let of_one = |value: &mut Value| {
                 if let Some(object) = value.as_object_mut() {
                     object.remove("version");

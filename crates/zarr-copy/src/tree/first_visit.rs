@@ -119,7 +119,7 @@ impl<'a> FirstVisit<'a> {
         if !self.options.ome_0_5 {
             return Ok(None);
         }
-        conventions::ome_0_5(group)
+        conventions::ome_0_5(to, group)
             .map_err(|cause| target(ArrayError::Metadata { key: node::metadata_key(to), cause }))
     }
 

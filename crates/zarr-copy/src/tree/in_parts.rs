@@ -77,7 +77,7 @@ pub(crate) fn copy_group_in_parts(
                 }
                 Visit::GroupEnd(group) => {
                     summary.groups = summary.groups.saturating_add(1);
-                    summary.add_ome(&group, options);
+                    summary.add_ome(here.prefix, &group, options);
                 }
                 Visit::Array(metadata) => {
                     let job = ArrayCopy::within(here, there, *metadata, change, options)?;

@@ -14,7 +14,7 @@ use zarr_store::{Key, Prefix, StoreExt as _};
 use crate::array::copy_one;
 use crate::array_copy::{ArrayCopy, Change};
 use crate::begin::{begin, withdraw};
-use crate::conventions::{Axes, stale_index};
+use crate::conventions::{Axes, refuse_stale_index_below, stale_index};
 use crate::documents::Pending;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source, target};
@@ -41,7 +41,7 @@ use crate::{CopyOptions, CopyProgress, CopySummary, PartStatus, UnfitArray};
 /// Visits the whole source before anything is written or removed, to refuse early. So `change` is
 /// called twice for each array.
 ///
-/// The array `region_index` of a copied group of VCF-Zarr, which has numbers of chunks, is made again of the
+/// The array `region_index` of a copied group of VCF-Zarr, which refers to chunks by number, is made again of the
 /// copied arrays if these have other chunks of variants.
 ///
 /// With [`CopyOptions::keep_unfit`], an array of a group is copied unchanged, and listed in
@@ -90,9 +90,13 @@ pub fn copy_tree(
     // Refuses a source that is no node before everything below it is listed.
     node::open(from.store, from.prefix).map_err(source)?;
     let mut axes = Axes::of(from);
-    let change = &mut |prefix: &Prefix, array: &ArrayMetadata| match options.ome_0_5 {
-        true => change(prefix, &axes.named(prefix, array)?),
-        false => change(prefix, array),
+    let change = &mut |prefix: &Prefix, array: &ArrayMetadata| {
+        let changed = match options.ome_0_5 {
+            true => change(prefix, &axes.named(prefix, array)?)?,
+            false => change(prefix, array)?,
+        };
+        refuse_stale_index_below(from, prefix, array, &changed)?;
+        Ok(changed)
     };
     let left_out = stale_index(from, change)?;
     let has_index = left_out.is_some();
@@ -166,7 +170,7 @@ fn copy_node(
                     }
                     Visit::GroupEnd(group) => {
                         summary.groups = summary.groups.saturating_add(1);
-                        summary.add_ome(&group, options);
+                        summary.add_ome(here.prefix, &group, options);
                         if here.prefix != from.prefix {
                             let below = first.group_marker(here, there, &group, change)?;
                             documents.push(below.pending()?);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use zarr_array::store::{Prefix, Store, path_below};
-use zarr_array::{ArrayError, Group};
+use zarr_array::{ArrayError, Group, node};
 use zarr_cf::{GroupMeaning, REGION_INDEX};
 use zarr_copy::{ContentDigest, Endpoint, NewNode, make_region_index};
 use zarr_metadata::NodeMetadata;
@@ -43,14 +43,39 @@ impl GroupJoinPlan {
             summary.others = self.others.put(&self.members, &*node.store(), prefix)?;
             Ok(())
         })?;
-        let first = self.members.first().ok_or(JoinError::NoMembers)?;
-        if GroupMeaning::of(first.group().metadata()).region_index()
-            && first.group().array(REGION_INDEX).is_ok()
-        {
-            make_region_index(&store, prefix).map_err(JoinError::target)?;
-        }
+        self.make_region_indexes(&store, prefix)?;
         let opened = Group::open(store.clone(), prefix);
         Ok((opened.map_err(JoinError::target)?, summary))
+    }
+
+    /// Makes each index of VCF-Zarr that the first member has.
+    fn make_region_indexes(
+        &self,
+        store: &Arc<dyn Store>,
+        prefix: &Prefix,
+    ) -> Result<(), JoinError> {
+        let member = self.members.first().ok_or(JoinError::NoMembers)?;
+        let first = member.group();
+        for path in self.groups.keys() {
+            let theirs = first.prefix().join(path);
+            let theirs = theirs.map_err(|cause| JoinError::member(member.name(), cause))?;
+            let is_indexed = || match node::open(first.store(), &theirs)? {
+                NodeMetadata::Group(group) if GroupMeaning::of(&group).region_index() => {
+                    match node::open(first.store(), &theirs.join(REGION_INDEX)?) {
+                        Ok(_) => Ok(true),
+                        Err(ArrayError::NotFound { .. }) => Ok(false),
+                        Err(error) => Err(error),
+                    }
+                }
+                _ => Ok(false),
+            };
+            if !is_indexed().map_err(|cause| JoinError::member(member.name(), cause))? {
+                continue;
+            }
+            let prefix = prefix.join(path).map_err(JoinError::target)?;
+            make_region_index(store, &prefix).map_err(JoinError::target)?;
+        }
+        Ok(())
     }
 
     /// The members, each with its document.

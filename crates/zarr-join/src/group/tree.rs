@@ -126,11 +126,14 @@ impl GroupTree {
         names.into_iter().map(Some).collect()
     }
 
-    /// Leaves out the index of VCF-Zarr, which is made again of the joined arrays.
+    /// Leaves out each index of VCF-Zarr, which is made again of the joined arrays.
     pub(super) fn without_region_index(&mut self) {
-        if self.groups.get("").is_some_and(|group| GroupMeaning::of(group).region_index()) {
-            self.arrays.remove(REGION_INDEX);
-        }
+        let Self { groups, arrays, .. } = self;
+        arrays.retain(|path, _| {
+            let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let group = groups.get(above).filter(|_| name == REGION_INDEX);
+            !group.is_some_and(|group| GroupMeaning::of(group).region_index())
+        });
     }
 
     /// Refuses a member with other nodes than the first.

@@ -165,7 +165,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         ));
     }
     if summary.made_region_index {
-        note("region_index has numbers of chunks, and is made again");
+        note("region_index refers to chunks by number; it was made again for the new chunks");
     }
     if summary.others > 0 {
         text.push_str(&format!(", {}", words::counted(summary.others, "other object")));

@@ -37,8 +37,9 @@ impl GroupRearrangement {
     ///    to their own keys, like an array that is rearranged alone. They are unlocked once more
     ///    while consolidated metadata follows. At last the group's marker is removed.
     ///
-    /// The array `region_index` of VCF-Zarr, which has numbers of chunks, is deleted before step 1, and made
-    /// again after step 5. Without it, programs ask for it.
+    /// Each array `region_index` of VCF-Zarr, which refers to chunks by number, is deleted after a first
+    /// round of the checks of step 1, and made again after step 5, or once the arrays are the old ones
+    /// again. Without it, programs ask for it.
     ///
     /// After an interruption before step 4 the arrays are the old ones, after step 4 the new ones.
     /// In step 4 there may be some of each: [`refuse_half_rearranged`] and `check` report this, and
@@ -59,22 +60,31 @@ impl GroupRearrangement {
         let arrays: Vec<Array> = self.arrays.iter().map(|plan| checked(&plan.array)).collect();
         // A group that cannot be written is found out now, and not half-way.
         refresh_groups(&arrays)?;
-        if self.has_region_index {
-            delete_node(self.group.store(), &prefix.join(REGION_INDEX)?)?;
-        }
         let run = Run::of_group(self.group.store(), prefix)?;
-        let documents = lock_all(&arrays, Some(prefix))?;
-        if GroupMarker::at(store, prefix)?.is_some() {
-            return Err(refused(prefix, Refusal::Unfinished));
+        let checked_and_locked = || {
+            let documents = lock_all(&arrays, Some(prefix))?;
+            if GroupMarker::at(store, prefix)?.is_some() {
+                return Err(refused(prefix, Refusal::Unfinished));
+            }
+            documents.iter().try_for_each(LockedDocument::refuse_stale)?;
+            let prefixes = arrays.iter().map(Array::prefix);
+            node::refuse_unfinished_above(self.group.store(), prefixes)?;
+            let mut all = Vec::with_capacity(arrays.len());
+            for plan in &self.arrays {
+                plan.refuse_unfinished()?;
+                all.push((plan, plan.gone()?, plan.moves()?));
+            }
+            Ok((documents, all))
+        };
+        if !self.region_indexes.is_empty() {
+            // A rearrangement that is refused keeps them. A deletion takes locks of its own, so that these
+            // are given back for it.
+            drop(checked_and_locked()?);
+            for group in &self.region_indexes {
+                delete_node(self.group.store(), &group.join(REGION_INDEX)?)?;
+            }
         }
-        documents.iter().try_for_each(LockedDocument::refuse_stale)?;
-        let prefixes = arrays.iter().map(Array::prefix);
-        node::refuse_unfinished_above(self.group.store(), prefixes)?;
-        let mut all = Vec::with_capacity(arrays.len());
-        for plan in &self.arrays {
-            plan.refuse_unfinished()?;
-            all.push((plan, plan.gone()?, plan.moves()?));
-        }
+        let (documents, all) = checked_and_locked()?;
         let counts = all.iter().map(|(_, _, moves)| moves.counts(false));
         let total =
             counts.fold(0_u64, |sum, RearrangeCounts { copies, .. }| sum.saturating_add(copies));
@@ -84,7 +94,8 @@ impl GroupRearrangement {
         if let Err(error) = self.leave(&held, &all, &counter) {
             // As if the process had ended here, if they cannot be removed.
             let left = held.iter().try_for_each(|array| undo(array, prefix));
-            let _stays = left.and_then(|()| run.end());
+            drop(documents);
+            let _stays = left.and_then(|()| run.end()).and_then(|()| self.make_region_indexes());
             return Err(error);
         }
         run.step(|run| GroupMarker::Switching.text(run))?;
@@ -94,8 +105,18 @@ impl GroupRearrangement {
         }
         drop(documents);
         return_to_own_keys(&run, &arrays, Some(prefix), &self.arrays, &counter)?;
-        if self.has_region_index {
-            make_region_index(self.group.store(), prefix)?;
+        self.make_region_indexes()
+    }
+
+    fn make_region_indexes(&self) -> Result<(), ArrayError> {
+        for group in &self.region_indexes {
+            if !make_region_index(self.group.store(), group)? {
+                let reason =
+                    "its arrays are rearranged, and region_index cannot be made again of them: it \
+                              needs variant_position, variant_contig and variant_length of integers"
+                        .to_owned();
+                return Err(refused(group, Refusal::Convention { reason }));
+            }
         }
         Ok(())
     }

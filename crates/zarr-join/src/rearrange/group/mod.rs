@@ -17,6 +17,7 @@ use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::Group;
 use zarr_array::node;
+use zarr_array::store::Prefix;
 use zarr_cf::{Change, GroupMeaning, JoinedAxes, REGION_INDEX};
 use zarr_metadata::{GroupMetadata, NodeMetadata};
 
@@ -41,8 +42,8 @@ pub struct GroupRearrangement {
     /// The arrays without the dimension, with their paths: of the group, and of each inserted group.
     unjoined: Vec<(String, Array)>,
     inserted_unjoined: Vec<Vec<(String, Array)>>,
-    /// Whether the index of VCF-Zarr is removed before, and made again afterwards.
-    has_region_index: bool,
+    /// The groups whose index of VCF-Zarr is removed before, and made again afterwards.
+    region_indexes: Vec<Prefix>,
 }
 
 impl GroupRearrangement {
@@ -145,9 +146,12 @@ impl GroupRearrangement {
         let (mut placements, mut inserted) = (Vec::new(), Vec::new());
         let mut inserted_unjoined = Vec::new();
         let mut of_arrays: Vec<Vec<Span>> = vec![Vec::new(); own.len()];
+        let (mut at, mut is_moved) = (0_u64, false);
         for span in spans {
             match span {
                 Span::Kept(range) => {
+                    is_moved |= range.start != at;
+                    at = at.saturating_add(range.end.saturating_sub(range.start));
                     of_arrays.iter_mut().for_each(|spans| spans.push(Span::Kept(range.clone())));
                     placements.push(Span::Kept(range));
                 }
@@ -165,6 +169,7 @@ impl GroupRearrangement {
                         )?;
                     }
                     let added = length_of(&other, dimension, &theirs)?;
+                    at = at.saturating_add(added);
                     check_paths(group, "with", &own, &theirs, |found| &found.path)?;
                     check_paths(group, "without", &unjoined, &others, |(path, _)| path)?;
                     inserted_unjoined.push(others);
@@ -179,6 +184,11 @@ impl GroupRearrangement {
                 }
             }
         }
+        if is_moved
+            && let Some((path, reason)) = conventions::refused(&groups, Change::Move(dimension))
+        {
+            refuse(path, reason)?;
+        }
         let arrays = own.iter().zip(of_arrays);
         let arrays = arrays
             .map(|(found, spans)| Rearrangement::planned(&found.array, found.axis, spans, false));
@@ -187,7 +197,17 @@ impl GroupRearrangement {
         node::refuse_unfinished_above(group.store(), prefixes)?;
         let paths = own.into_iter().map(|found| found.path).collect();
         let group = group.clone();
-        let has_region_index = has_region_index(&groups) && group.array(REGION_INDEX).is_ok();
+        let mut region_indexes = Vec::new();
+        for path in
+            groups.iter().filter_map(|(path, group)| has_region_index(group).then_some(path))
+        {
+            let prefix = group.prefix().join(path)?;
+            match node::open(group.store(), &prefix.join(REGION_INDEX)?) {
+                Ok(_) => region_indexes.push(prefix),
+                Err(ArrayError::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
         Ok(Self {
             group,
             paths,
@@ -196,7 +216,7 @@ impl GroupRearrangement {
             inserted,
             unjoined,
             inserted_unjoined,
-            has_region_index,
+            region_indexes,
         })
     }
 }
@@ -291,9 +311,10 @@ fn arrays_below(group: &Group) -> Result<(Vec<(String, Array)>, Groups), ArrayEr
             Err(error) => return Err(error),
         }
     }
-    if has_region_index(&groups) {
-        found.retain(|(path, _)| path != REGION_INDEX);
-    }
+    found.retain(|(path, _)| {
+        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+        name != REGION_INDEX || !groups.get(above).is_some_and(has_region_index)
+    });
     found.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok((found, groups))
 }
@@ -301,8 +322,8 @@ fn arrays_below(group: &Group) -> Result<(Vec<(String, Array)>, Groups), ArrayEr
 /// The arrays that have a dimension of this name, and the others with their paths.
 type ByDimension = (Vec<DimensionArray>, Vec<(String, Array)>, Groups);
 
-fn has_region_index(groups: &Groups) -> bool {
-    groups.get("").is_some_and(|group| GroupMeaning::of(group).region_index())
+fn has_region_index(group: &GroupMetadata) -> bool {
+    GroupMeaning::of(group).region_index()
 }
 
 fn arrays_by(group: &Group, dimension: &str) -> Result<ByDimension, ArrayError> {

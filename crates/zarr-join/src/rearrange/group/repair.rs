@@ -7,22 +7,24 @@ use zarr_array::ArrayError;
 use zarr_array::Group;
 use zarr_array::store::{Links, LockGuard, Prefix};
 use zarr_array::{Extent, LockedDocument};
+use zarr_copy::make_region_index;
 
 use super::super::array_marker::{ArrayMarker, Step};
 use super::super::run::Run;
 use super::super::steps::{CopyCounter, checked, keys_of, put, remove, return_to_own_keys};
 use super::super::{Placed, Rearrangement, Repair};
-use super::arrays_below;
 use super::execute::undo;
 use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
+use super::{arrays_below, has_region_index};
 use crate::rearrange::error::{Refusal, refused};
 
 /// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if there is
 /// none. It is undone if all arrays were still the old ones, and completed otherwise. To complete
 /// it, the chunks of the remaining old arrays are copied again, as they are now.
 ///
-/// Handles of the arrays must be opened again afterwards.
+/// Each group of VCF-Zarr without its array `region_index` gets one. Handles of the arrays must be opened
+/// again afterwards.
 ///
 /// # Errors
 /// [`ArrayError::Refused`] if an array was resized since, while it was still the old one and
@@ -42,11 +44,25 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
         let found = marked_arrays(group)?;
         let is_compared = zarr_array::store::step!("repair of a group: arrays under the lock");
         if !is_compared || found.iter().map(Array::prefix).eq(arrays.iter().map(Array::prefix)) {
-            return repair_locked(&run, group, &found, guard);
+            let repaired = repair_locked(&run, group, &found, guard)?;
+            if repaired.is_some() {
+                make_region_indexes(group)?;
+            }
+            return Ok(repaired);
         }
         // Another process went on before the locks were given.
         arrays = found;
     }
+}
+
+/// Makes the indexes of VCF-Zarr, which were deleted before the rearrangement began.
+fn make_region_indexes(group: &Group) -> Result<(), ArrayError> {
+    for (path, metadata) in arrays_below(group)?.1 {
+        if has_region_index(&metadata) {
+            make_region_index(group.store(), &group.prefix().join(&path)?)?;
+        }
+    }
+    Ok(())
 }
 
 /// The arrays that are rearranged with the group, as their markers say.
