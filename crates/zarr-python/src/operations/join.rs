@@ -118,8 +118,15 @@ pub(crate) fn join(
                 .resume(arguments.resume)
                 .overwrite(arguments.overwrite)
                 .threads(place.handling.threads);
+            let shown = place.shown_node(&prefix);
             let did = place.change(signals, |store| {
-                Ok::<_, Raised>(plan.execute(&store, &prefix, &options, &told)?)
+                plan.execute(&store, &prefix, &options, &told).map_err(|error| match error {
+                    // Members are named already.
+                    JoinError::Transfer(cause) => {
+                        Raised::of_copy(*cause, &[shown.clone(), shown.clone()])
+                    }
+                    error => error.into(),
+                })
             })?;
             Ok::<_, Raised>((planned, of_summary(&did)))
         })
