@@ -156,7 +156,7 @@ pub(crate) fn rearrange_group(
         Ok(other.group().clone())
     })?;
     let shown = group.place.shown_node(group.prefix());
-    py.detach(|| {
+    let done = py.detach(|| {
         Signals::during(|signals| {
             group.place.change(signals, |store| {
                 let whole = Group::open(store, group.prefix())?;
@@ -165,5 +165,6 @@ pub(crate) fn rearrange_group(
                 Ok::<_, Raised>(plan.execute(&|_| {})?)
             })
         })
-    })
+    });
+    group.place.named(group.prefix(), done)
 }
