@@ -53,7 +53,7 @@ def test_a_plan_of_a_join_has_a_line_for_each_array(tmp_path, group):
         members[-1].create_array("x", shape=3, dtype="i2", chunks=3, dimension_names=["t"])[:] = number + 1
     plan = zarr_kit.join(members, along="t", dry_run=True)
     text, html = shown(plan)
-    assert text.splitlines()[-1].split() == ["x", "(6,)", "2", "0"] and "<td>x</td>" in html
+    assert text.splitlines()[-1].split() == ["x", "(6,)", "2", "0", "0"] and "<td>x</td>" in html
     assert "metadata" not in repr(plan)
     assert "plan" not in repr(zarr_kit.join(members, tmp_path / "j.zarr", along="t"))
 
