@@ -37,7 +37,7 @@ def group(options):
 
 def refused(call, *arguments):
     """Object storage has no locks, so some changes are refused, once the store has been asked."""
-    with pytest.raises(ValueError, match="no locks between processes"):
+    with pytest.raises(OSError, match="no locks between processes"):
         call(*arguments)
 
 
@@ -55,6 +55,7 @@ ARRAY = {
     "refresh": lambda a: a.refresh(),
     "resize": lambda a: (a.resize((8, 2), discard=False), a.resize((6, 2), discard=False), refused(a.resize, (4, 2))),
     "stats": lambda a: a.stats(),
+    "stored": lambda a: a.stored.sum(),
     "to_dask": lambda a: a.to_dask().compute(),
     "to_xarray": lambda a: a.to_xarray().load(),
     "vindex": lambda a: (a.vindex[[0, 3], [1, 0]], a.vindex.__setitem__(([0], [1]), 5)),

@@ -90,7 +90,7 @@ def test_what_takes_several_changes_needs_locks(options, months):
         lambda: array.rearrange([slice(0, 31), zarr_kit.open(urls[1], storage_options=options)]),
         lambda: array.resize((7, 3)),
     ):
-        with pytest.raises(ValueError, match="several objects, and the store has no locks between processes"):
+        with pytest.raises(OSError, match="several objects, and the store has no locks between processes"):
             change()
     np.testing.assert_array_equal(array.refresh()[...], values[0])
     assert array.check().is_clean
