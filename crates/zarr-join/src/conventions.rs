@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use zarr_array::Array;
 use zarr_array::node;
-use zarr_cf::{Change, GroupMeaning, JoinedAxes};
+use zarr_array::store::Prefix;
+use zarr_array::{Array, ArrayError, Group};
+use zarr_cf::{Change, GroupMeaning, JoinedAxes, REGION_INDEX};
 use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 use crate::error::JoinError;
@@ -21,6 +22,22 @@ pub(crate) fn refused<'a>(
 ) -> Option<(&'a str, String)> {
     let mut all = groups.iter();
     all.find_map(|(path, group)| Some((path.as_str(), GroupMeaning::of(group).refuses(change)?)))
+}
+
+/// Whether the array at a path is the index of VCF-Zarr of the group above it.
+pub(crate) fn is_region_index(path: &str, groups: &BTreeMap<String, GroupMetadata>) -> bool {
+    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let group = groups.get(above).filter(|_| name == REGION_INDEX);
+    group.is_some_and(|group| GroupMeaning::of(group).region_index())
+}
+
+/// Whether `region_index` is stored in the group at a prefix of the store of another.
+pub(crate) fn has_region_index(of: &Group, prefix: &Prefix) -> Result<bool, ArrayError> {
+    match node::open(of.store(), &prefix.join(REGION_INDEX)?) {
+        Ok(_) => Ok(true),
+        Err(ArrayError::NotFound { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Why an array cannot be joined or rearranged without the arrays beside it.

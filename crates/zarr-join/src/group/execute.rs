@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use zarr_array::store::{Prefix, Store, path_below};
 use zarr_array::{ArrayError, Group, node};
-use zarr_cf::{GroupMeaning, REGION_INDEX};
+use zarr_cf::GroupMeaning;
 use zarr_copy::{ContentDigest, Endpoint, NewNode, make_region_index};
 use zarr_metadata::NodeMetadata;
 
 use super::group_plan::GroupJoinPlan;
+use crate::conventions;
 use crate::error::JoinError;
 use crate::join::execute::{JoinOptions, JoinProgress, JoinSummary, make};
 
@@ -61,11 +62,7 @@ impl GroupJoinPlan {
             let theirs = theirs.map_err(|cause| JoinError::member(member.name(), cause))?;
             let is_indexed = || match node::open(first.store(), &theirs)? {
                 NodeMetadata::Group(group) if GroupMeaning::of(&group).region_index() => {
-                    match node::open(first.store(), &theirs.join(REGION_INDEX)?) {
-                        Ok(_) => Ok(true),
-                        Err(ArrayError::NotFound { .. }) => Ok(false),
-                        Err(error) => Err(error),
-                    }
+                    conventions::has_region_index(first, &theirs)
                 }
                 _ => Ok(false),
             };

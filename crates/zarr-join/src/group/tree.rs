@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use zarr_array::store::{Store, path_below};
 use zarr_array::{Array, ArrayError, Group, open_node};
-use zarr_cf::{GroupMeaning, REGION_INDEX};
+use zarr_cf::GroupMeaning;
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
+use crate::conventions;
 use crate::error::JoinError;
 use crate::members::member::Member;
 use crate::values::times::coordinate_of;
@@ -129,11 +130,7 @@ impl GroupTree {
     /// Leaves out each index of VCF-Zarr, which is made again of the joined arrays.
     pub(super) fn without_region_index(&mut self) {
         let Self { groups, arrays, .. } = self;
-        arrays.retain(|path, _| {
-            let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-            let group = groups.get(above).filter(|_| name == REGION_INDEX);
-            !group.is_some_and(|group| GroupMeaning::of(group).region_index())
-        });
+        arrays.retain(|path, _| !conventions::is_region_index(path, groups));
     }
 
     /// Refuses a member with other nodes than the first.

@@ -18,7 +18,7 @@ use zarr_array::ArrayError;
 use zarr_array::Group;
 use zarr_array::node;
 use zarr_array::store::Prefix;
-use zarr_cf::{Change, GroupMeaning, JoinedAxes, REGION_INDEX};
+use zarr_cf::{Change, GroupMeaning, JoinedAxes};
 use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 use super::{RearrangeCounts, Rearrangement, Span};
@@ -198,14 +198,12 @@ impl GroupRearrangement {
         let paths = own.into_iter().map(|found| found.path).collect();
         let group = group.clone();
         let mut region_indexes = Vec::new();
-        for path in
-            groups.iter().filter_map(|(path, group)| has_region_index(group).then_some(path))
-        {
+        for (path, metadata) in &groups {
             let prefix = group.prefix().join(path)?;
-            match node::open(group.store(), &prefix.join(REGION_INDEX)?) {
-                Ok(_) => region_indexes.push(prefix),
-                Err(ArrayError::NotFound { .. }) => {}
-                Err(error) => return Err(error),
+            if GroupMeaning::of(metadata).region_index()
+                && conventions::has_region_index(&group, &prefix)?
+            {
+                region_indexes.push(prefix);
             }
         }
         Ok(Self {
@@ -311,20 +309,13 @@ fn arrays_below(group: &Group) -> Result<(Vec<(String, Array)>, Groups), ArrayEr
             Err(error) => return Err(error),
         }
     }
-    found.retain(|(path, _)| {
-        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-        name != REGION_INDEX || !groups.get(above).is_some_and(has_region_index)
-    });
+    found.retain(|(path, _)| !conventions::is_region_index(path, &groups));
     found.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok((found, groups))
 }
 
 /// The arrays that have a dimension of this name, and the others with their paths.
 type ByDimension = (Vec<DimensionArray>, Vec<(String, Array)>, Groups);
-
-fn has_region_index(group: &GroupMetadata) -> bool {
-    GroupMeaning::of(group).region_index()
-}
 
 fn arrays_by(group: &Group, dimension: &str) -> Result<ByDimension, ArrayError> {
     let (mut found, mut others) = (Vec::new(), Vec::new());

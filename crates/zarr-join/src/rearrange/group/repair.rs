@@ -7,16 +7,17 @@ use zarr_array::ArrayError;
 use zarr_array::Group;
 use zarr_array::store::{Links, LockGuard, Prefix};
 use zarr_array::{Extent, LockedDocument};
+use zarr_cf::GroupMeaning;
 use zarr_copy::make_region_index;
 
 use super::super::array_marker::{ArrayMarker, Step};
 use super::super::run::Run;
 use super::super::steps::{CopyCounter, checked, keys_of, put, remove, return_to_own_keys};
 use super::super::{Placed, Rearrangement, Repair};
+use super::arrays_below;
 use super::execute::undo;
 use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
-use super::{arrays_below, has_region_index};
 use crate::rearrange::error::{Refusal, refused};
 
 /// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if there is
@@ -58,7 +59,7 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
 /// Makes the indexes of VCF-Zarr, which were deleted before the rearrangement began.
 fn make_region_indexes(group: &Group) -> Result<(), ArrayError> {
     for (path, metadata) in arrays_below(group)?.1 {
-        if has_region_index(&metadata) {
+        if GroupMeaning::of(&metadata).region_index() {
             make_region_index(group.store(), &group.prefix().join(&path)?)?;
         }
     }
