@@ -166,7 +166,7 @@ impl Array {
         let Some((shard, order)) = codec.plain_shard() else { return Ok(None) };
         let mut edges = vec![1; order.len()];
         for (axis, edge) in order.iter().zip(shard.inner().shape()) {
-            edges.iter_mut().skip(*axis).take(1).for_each(|slot| *slot = wide(*edge).max(1));
+            edges[*axis] = wide(*edge).max(1);
         }
         Ok(Some(edges))
     }

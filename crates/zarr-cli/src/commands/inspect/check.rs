@@ -229,7 +229,7 @@ fn repair(place: &NodeStore, as_json: bool, out: &mut Out) -> Result<Vec<String>
     Ok(removed)
 }
 
-/// Prints the explanation of an id.
+/// The error of an id that no finding has.
 fn unknown(argument: &'static str, id: &str) -> CliError {
     let ids: Vec<&str> = check::rules().map(|rule| rule.id()).collect();
     let hint = nearest::hint(id, ids.iter().copied());
@@ -237,6 +237,7 @@ fn unknown(argument: &'static str, id: &str) -> CliError {
     CliError::argument(argument, id, reason)
 }
 
+/// Prints the explanation of an id.
 fn explain(id: &str) -> Result<u8, CliError> {
     let text = check::explanation(id).ok_or_else(|| unknown("--explain", id))?;
     let mut out = Out::stdout();
