@@ -1,6 +1,6 @@
 //! Files in a store that are not objects.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -206,7 +206,7 @@ fn is_locked(path: &Path) -> bool {
     if !fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) {
         return false;
     }
-    let Ok(file) = File::open(path) else { return false };
+    let Ok(file) = lock_file::open_existing(path) else { return false };
     if !crate::step!("leftovers: lock of their writer") {
         return false;
     }

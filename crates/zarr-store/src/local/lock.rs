@@ -9,7 +9,9 @@ use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::lock_file::{has_no_locks, has_other_names, is_at, locked, open_or_create};
+use super::lock_file::{
+    LockableFile, has_no_locks, has_other_names, is_at, locked, open_or_create,
+};
 use super::turn::Turn;
 use super::write::{ATTEMPTS, make_folder};
 use super::{LocalStore, direct, leftovers, names};
@@ -198,7 +200,12 @@ pub(super) fn wait_for(
     // belongs to the open file, however many handles lead to it.
     let (done, is_done) = mpsc::channel();
     let other = file.try_clone()?;
-    let wait = move || drop(done.send(locked(|| waiting(&other))));
+    let wait = move || {
+        // If nobody waits any more, nobody else would release it.
+        if done.send(locked(|| waiting(&other))).is_err() {
+            let _ = other.unlock();
+        }
+    };
     if thread::Builder::new().name("zarr-kit-lock".to_owned()).spawn(wait).is_err() {
         return locked(|| waiting(file));
     }
@@ -218,7 +225,6 @@ pub(super) fn wait_for(
             }
         }
         if is_interrupted() {
-            // If the thread gets the lock later, it closes the file, which releases it.
             return Err(given_up());
         }
         let waited = begun.elapsed();
@@ -240,7 +246,7 @@ pub(super) fn wait_for(
 /// An open file that is locked, by all its names; released when dropped.
 #[derive(Debug)]
 struct LockedFile {
-    file: File,
+    file: LockableFile,
     /// Its first name.
     path: PathBuf,
 }
@@ -259,14 +265,6 @@ impl LockedFile {
             let _stays = fs::remove_file(path);
         }
         is_own
-    }
-}
-
-impl Drop for LockedFile {
-    fn drop(&mut self) {
-        // A process that was forked meanwhile has the file open too. Closing it here would not release
-        // the lock until that process ends.
-        let _ = self.file.unlock();
     }
 }
 
@@ -316,7 +314,10 @@ mod tests {
     fn a_file_of_others_gets_no_other_name() {
         let folder = tempfile::tempdir().expect("a folder");
         let [path, other] = ["a", "b"].map(|name| folder.path().join(name));
-        let file = LockedFile { file: File::create(&path).expect("creates"), path: path.clone() };
+        let file = LockedFile {
+            file: LockableFile(File::create(&path).expect("creates")),
+            path: path.clone(),
+        };
         assert!(file.also_at(&other));
         fs::remove_file(&other).expect("removes");
         // Removed by hand while it is locked, and made anew by another process.

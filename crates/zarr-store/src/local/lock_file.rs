@@ -2,10 +2,30 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::ops::Deref;
 use std::path::Path;
 
+/// A file that was opened to be locked; unlocked when dropped. A process that was forked meanwhile has
+/// it open too, and closing it here would not release its lock until that process ends.
+#[derive(Debug)]
+pub(super) struct LockableFile(pub(super) File);
+
+impl Deref for LockableFile {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.0
+    }
+}
+
+impl Drop for LockableFile {
+    fn drop(&mut self) {
+        let _ = self.unlock();
+    }
+}
+
 /// Opens or creates the lock file; also returns whether it existed.
-pub(super) fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
+pub(super) fn open_or_create(path: &Path) -> io::Result<(LockableFile, bool)> {
     let mut options = OpenOptions::new();
     options.read(true);
     let refused = refuse_links(&mut options);
@@ -18,7 +38,7 @@ pub(super) fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
     }
     match options.clone().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        result => return result.map(|file| (file, false)),
+        result => return result.map(|file| (LockableFile(file), false)),
     }
     match options.clone().write(true).create(true).truncate(false).open(path) {
         // It may have been left by another user's process: permission to read suffices to lock it.
@@ -28,11 +48,11 @@ pub(super) fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
         Err(_) if refused && is_link() => Err(link()),
         result => result,
     }
-    .map(|file| (file, true))
+    .map(|file| (LockableFile(file), true))
 }
 
 /// Opens a file to lock it, if it exists.
-pub(super) fn open_existing(path: &Path) -> io::Result<File> {
+pub(super) fn open_existing(path: &Path) -> io::Result<LockableFile> {
     let mut options = OpenOptions::new();
     options.read(true);
     refuse_links(&mut options);
@@ -41,6 +61,7 @@ pub(super) fn open_existing(path: &Path) -> io::Result<File> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => options.open(path),
         opened => opened,
     }
+    .map(LockableFile)
 }
 
 /// Opening a link becomes an error, and opening a pipe does not wait. Returns whether the system
@@ -112,7 +133,27 @@ mod tests {
 
     use rustix::io::Errno;
 
-    use super::{has_no_locks, io, locked};
+    use super::{File, has_no_locks, io, locked, open_existing, open_or_create};
+
+    #[test]
+    fn a_file_that_is_dropped_is_unlocked_though_a_forked_process_has_it_open() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("lock");
+        let (file, _) = open_or_create(&path).expect("creates");
+        let waiting = File::open(&path).expect("opens");
+        for (file, shared) in [(file, false), (open_existing(&path).expect("opens"), true)] {
+            let forked = file.try_clone().expect("copies");
+            match shared {
+                true => file.lock_shared().expect("shares"),
+                false => file.lock().expect("locks"),
+            }
+            assert!(waiting.try_lock().is_err());
+            drop(file);
+            waiting.try_lock().expect("is free");
+            waiting.unlock().expect("unlocks");
+            drop(forked);
+        }
+    }
 
     /// The error of a call that was interrupted twice before it failed, or succeeded.
     fn after_two_signals(last: Option<Errno>) -> Option<io::Error> {

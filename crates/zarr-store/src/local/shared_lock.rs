@@ -1,11 +1,13 @@
 //! The advisory lock of a key, shared.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::lock::{ALONE, HELD, SHARED, wait_for};
-use super::lock_file::{has_no_locks, has_other_names, is_at, locked, open_or_create};
+use super::lock_file::{
+    LockableFile, has_no_locks, has_other_names, is_at, locked, open_or_create,
+};
 use super::turn::wait_for_turn;
 use super::write::ATTEMPTS;
 use super::{LocalStore, names};
@@ -43,7 +45,7 @@ pub(super) fn lock_shared(store: &LocalStore, key: &Key) -> Result<LockGuard, St
 }
 
 enum Locked {
-    Yes(File),
+    Yes(LockableFile),
     /// It was removed meanwhile.
     NoFolder,
     NoLocks,
@@ -89,7 +91,7 @@ fn lock_file(store: &LocalStore, key: &Key, path: &Path) -> io::Result<Locked> {
 /// A locked file, which others may have locked too; released when dropped.
 #[derive(Debug)]
 struct SharedFile {
-    file: File,
+    file: LockableFile,
     path: PathBuf,
     object: PathBuf,
 }
@@ -104,13 +106,13 @@ impl Drop for SharedFile {
         if is_last {
             let _stays = fs::remove_file(&self.path);
         }
-        // See `LockFile`: a forked process may have the file open too.
-        let _ = self.file.unlock();
     }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs::File;
+
     use super::*;
     use crate::{Store as _, StoreExt as _};
 

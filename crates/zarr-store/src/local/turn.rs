@@ -5,13 +5,13 @@
 //! those who come to share the lock wait in turn. They wait a moment only: somebody who shares it
 //! already may want it again.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::lock_file::{is_at, locked, open_existing, open_or_create};
+use super::lock_file::{LockableFile, is_at, locked, open_existing, open_or_create};
 use super::names;
 use crate::Key;
 use crate::locks::interruption::{given_up, is_interrupted};
@@ -20,7 +20,7 @@ use crate::locks::lock_table::TURN;
 /// A file that is locked while its owner waits; removed when dropped.
 #[derive(Debug)]
 pub(super) struct Turn {
-    file: File,
+    file: LockableFile,
     path: PathBuf,
 }
 
@@ -46,8 +46,6 @@ impl Drop for Turn {
         if cfg!(unix) && is_at(&self.file, &self.path).is_ok_and(|is_at| is_at) {
             let _stays = fs::remove_file(&self.path);
         }
-        // See `LockFile`: a forked process may have the file open too.
-        let _ = self.file.unlock();
     }
 }
 
@@ -87,6 +85,8 @@ pub(super) fn wait_for_turn(key: &Key, lock: &Path) -> io::Result<()> {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
     #[test]
