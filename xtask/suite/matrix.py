@@ -16,7 +16,8 @@ from pathlib import Path
 
 SECONDS = "60"
 KIT = "zarrs with zarr-kit's crates"
-NAMES = ("zarr-kit", "zarrs", KIT, "zarrs (Python)", "zarr-python", "TensorStore", "zarrita.js")
+NAMES = ("zarr-kit", "zarrs", KIT, "zarrs (Python)", "zarr-python", "Xarray", "TensorStore",
+         "zarrita.js")
 WRITERS = ("zarr-kit", KIT, "zarr-python", "TensorStore")
 BAD = ("wrong", "accepted", "died")
 
@@ -30,6 +31,7 @@ def commands(ours, zarrs, kit):
               "--region", f"{kit} read {{store}} {{start}} {{stop}}"],
         "zarrs (Python)": ["--adapter", "zarrs_python"],
         "zarr-python": ["--adapter", "zarr_python"],
+        "Xarray": ["--adapter", "xarray_zarr"],
         "TensorStore": ["--adapter", "tensor_store"],
         "zarrita.js": ["--adapter", "zarrita"],
         "zarr-kit, zjoin": ["--adapter", "zarr_kit", "--levels", "zjoin"],
@@ -49,7 +51,7 @@ def versions(work):
         "zarr-kit": "of this repository", "zarrs": pinned.split('"')[0],
         KIT: "as [plug-ins](from-zarrs.md#zarrs-with-these-crates)",
         "zarrs (Python)": version("zarrs"), "zarr-python": version("zarr"),
-        "TensorStore": version("tensorstore"), "zarrita.js": packages["zarrita"],
+        "Xarray": version("xarray"), "TensorStore": version("tensorstore"), "zarrita.js": packages["zarrita"],
     }
 
 
@@ -157,7 +159,7 @@ def short(text):
 
 HEAD = """# Who reads what
 
-Made by `cargo xtask suite` at commit `{commit}`, which runs the conformance suite (`fixtures/conformance`) with {versions}. Each program is as its registry gives it, without other settings than rectilinear grids in zarr-python. Of {cases} cases each has {seconds} seconds and 2 GiB. A region of each array is read as well.
+Made by `cargo xtask suite` at commit `{commit}`, which runs the conformance suite (`fixtures/conformance`) with {versions}. Each program is as its registry gives it, without other settings than rectilinear grids in zarr-python, through which Xarray reads. Of {cases} cases each has {seconds} seconds and 2 GiB. A region of each array is read as well.
 
 *Right* means the expected bytes, or the refusal of a store that must be refused. *Refused* is a valid store that was not read: mostly a feature that is missing. *Wrong* is other bytes without an error. *Died* is a crash, a panic, or too much time or memory. A case counts for each level that it needs, and for `core` and `regular-edges` only if it needs no other.
 """

@@ -98,9 +98,20 @@ fn the_table_agrees_with_the_matrix() {
     };
     let is_array = |case: &&Value| case["codecs"].is_array() && case["fails"].is_null();
     let (names, rows) = matrix();
+    let page = read("docs/matrix.md");
+    let measured = page.lines().nth(2).expect("the programs that were run");
     let mut compared = 0;
     for program in programs() {
-        let Some(column) = names.iter().position(|name| *name == program.name) else { continue };
+        let column = names.iter().position(|name| *name == program.name);
+        assert_eq!(
+            column.is_some(),
+            program.known_by == "the conformance suite",
+            "{}",
+            program.name
+        );
+        let Some(column) = column else { continue };
+        let version = format!(" {} {}", program.name, program.version);
+        assert!(measured.contains(&version), "the page of results has not measured{version}");
         for (level, (total, cells)) in &rows {
             let of_level: Vec<&Value> = cases
                 .iter()
