@@ -263,3 +263,30 @@ def compare(name, kind, make, folder, capfd):
         assert "error: " in refused
         # numpy's own error, as arrays of numpy raise it.
         assert second.url in failed or failed.startswith("ValueError: could not broadcast")
+
+
+@pytest.mark.parametrize("variable", ["AWS_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"])
+def test_both_find_a_server_of_plain_http_in_the_environment(variable, bucket, server, monkeypatch, tmp_path, capfd):
+    for name in ("ENDPOINT_URL", "ALLOW_HTTP"):
+        monkeypatch.delenv(f"AWS_{name}")
+    monkeypatch.setenv(variable, server.endpoint)
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "token")
+    if not server.is_moto:
+        # Documented as not read; moto, in this process, would look for it.
+        monkeypatch.setenv("AWS_PROFILE", "other")
+    values = np.arange(4, dtype="i4")
+    np.save(tmp_path / "values.npy", values)
+    made, read = "s3://bucket/by-command", tmp_path / "read.npy"
+    for words in (
+        ["create", made, "--shape", "4", "--dtype", "i4"],
+        ["write", made, "--from", str(tmp_path / "values.npy")],
+        ["read", made, "--format", "npy", "-o", str(read)],
+    ):
+        assert by_command(words, capfd) is None, words
+    assert np.array_equal(np.load(read), values)
+    zarr_kit.create("s3://bucket/by-python", shape=4, dtype="i4")[:] = values
+    for name in ("by-command", "by-python"):
+        assert np.array_equal(zarr_kit.open(f"s3://bucket/{name}")[:], values)
+    monkeypatch.setenv("AWS_ALLOW_HTTP", "false")
+    for said in (by_command(["info", made], capfd), by_python(lambda: zarr_kit.open(made))):
+        assert variable in said and "AWS_ALLOW_HTTP" in said
