@@ -256,12 +256,21 @@ impl Targets {
         let Some(slash) = rest.find('/').and_then(|at| start.checked_add(at)) else {
             return Err(refused(url, "it names no object"));
         };
-        let (root, path) = (url.get(..slash).unwrap_or_default(), url.get(slash..));
-        let path = names_in(url, path.unwrap_or_default().trim_start_matches('/'))?;
-        let key = Key::new(path)?;
+        let (server, path) = url.split_at_checked(slash).unwrap_or_default();
+        let path = path.trim_start_matches('/');
+        // No segment leads elsewhere.
+        let key = Key::new(names_in(url, path)?)?;
+        // A client with credentials looks for the bucket in a path, as in `https://s3.amazonaws.com/b`.
+        let bucket = path
+            .split_once('/')
+            .filter(|_| Service::of(url) == Some(Service::Http) && !options.is_anonymous());
+        let (root, key) = match bucket {
+            Some((bucket, path)) => (format!("{server}/{bucket}"), Key::new(names_in(url, path)?)?),
+            None => (server.to_owned(), key),
+        };
         // Those of one bucket with and without credentials are different stores.
         let name = format!("{} {root}", options.is_anonymous());
-        let store = self.store(&name, || open_url(root, &options))?;
+        let store = self.store(&name, || open_url(&root, &options))?;
         Ok((store, key))
     }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Output;
+use std::thread;
 
 use zarr_store_tests::scripted::{Received, Reply, Scripted};
 
@@ -104,6 +105,131 @@ const TARGETS: [&str; 24] = [
     "https://onelake.dfs.fabric.microsoft.com/b/x",
     "http://127.0.0.1:1/x",
 ];
+
+/// Spellings that a parser of URLs may take for one of these, for a path, or for nothing.
+const ODD: [&str; 28] = [
+    "https:b.s3.amazonaws.com/x",
+    "https:/b.s3.amazonaws.com/x",
+    "https:\\\\b.s3.amazonaws.com\\x",
+    "https:///b.s3.amazonaws.com/x",
+    "https://b\u{3002}s3.amazonaws.com/x",
+    "https://b%2es3.amazonaws.com/x",
+    "https://b.s3.amazonaws.com./x",
+    "https://b.s3.amazonaws.com:443/x",
+    "HTTPS://B.S3.AMAZONAWS.COM/x",
+    "http://B.S3.AMAZONAWS.COM:80/x",
+    "https://s3.eu-west-1.amazonaws.com/b/../c/x",
+    "//b.s3.amazonaws.com/x",
+    " https://b.s3.amazonaws.com/x",
+    "ht\ttps://b.s3.amazonaws.com/x",
+    "s3:b/x",
+    "s3:/b/x",
+    "s3:///b/x",
+    "s3://B/x",
+    "s3://b:443/x",
+    "s3://me@b/x",
+    "s3://[::1]/x",
+    "s3+https://b/x",
+    "gcs:///b/x",
+    "GS://b/x",
+    "ABFSS://b@account.dfs.core.windows.net/x",
+    "abfss://b@account.blob.fabric.microsoft.com/x",
+    "https://w.z28.dfs.fabric.microsoft.com/b/x",
+    "https://w.z28.onelake.fabric.microsoft.com/b/x",
+];
+
+/// A reference, a member of a virtual join, and a redirect to each spelling.
+#[test]
+fn no_spelling_takes_credentials_along() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let server = Scripted::start(|request| {
+        // The chunk of the array at `/to/NUMBER` is at this spelling.
+        let number = request.target.split_once("/to/").and_then(|(_, rest)| {
+            let (number, key) = rest.split_once('/')?;
+            number.parse::<usize>().ok().filter(|_| key == "c/0")
+        });
+        let to = number.and_then(|number| TARGETS.iter().chain(&ODD).nth(number));
+        match to {
+            Some(to) => Reply::new("302 Found", "").header("Location", *to),
+            None if request.method == "CONNECT" => Reply::new("403 Forbidden", ""),
+            None if request.target.contains("list-type=2") => {
+                let body = "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>";
+                Reply::new("200 OK", body)
+            }
+            None if request.target.ends_with("zarr.json") => {
+                let array = ARRAY.replace("\"shape\"", "\"dimension_names\":[\"x\"],\"shape\"");
+                Reply::object(array.as_bytes(), request)
+            }
+            None => Reply::object(b"INTERNAL", request),
+        }
+    });
+    let join = ["join", "s3://b/x", "s3://b/y", "--along", "x", "--virtual", "-o", "j.zjoin"];
+    let output =
+        run(folder.path(), &server.endpoint, &[&join[..], &["--outside-members"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let joined = fs::read_to_string(folder.path().join("j.zjoin")).expect("reads");
+    assert!(joined.contains("\"s3://b/x\""), "{joined}");
+    let made = server.received().len();
+    let all: Vec<&str> = TARGETS.iter().chain(&ODD).copied().collect();
+    let read = |number: usize, target: &str| {
+        let folder = tempfile::tempdir().expect("makes a folder");
+        refer(folder.path(), target);
+        let member = serde_json::to_string(target).expect("writes");
+        fs::write(folder.path().join("m.zjoin"), joined.replace("\"s3://b/x\"", &member))
+            .expect("writes");
+        let redirected = format!("{}/to/{number}", server.endpoint);
+        for place in ["refs.json", "m.zjoin", &redirected] {
+            let read = ["read", place, "--outside-members"];
+            let output = run(folder.path(), &server.endpoint, &read);
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert!(!text.contains("panicked") && !text.contains(SECRET), "{target}: {text}");
+        }
+    };
+    // Tunnels that are refused are asked for until the time is over.
+    thread::scope(|scope| {
+        for first in 0..8 {
+            let (all, read) = (&all, &read);
+            scope.spawn(move || {
+                for (number, target) in all.iter().enumerate().skip(first).step_by(8) {
+                    read(number, target);
+                }
+            });
+        }
+    });
+    let received = server.received();
+    let asked =
+        |sign: &str| received[made..].iter().filter(|one| one.target.contains(sign)).count();
+    // By each kind of document, and by redirects to plain http. Odd spellings are mostly refused.
+    assert!(received.len() - made > 3 * TARGETS.len() && asked("/b/x") > 20);
+    assert!(asked("/to/") >= all.len() && asked("http://b.s3.amazonaws.com/x") >= 3);
+    for request in &received[made..] {
+        assert!(!has_credentials(request), "{request:?}");
+    }
+}
+
+/// Some services have the bucket in the path, which only a client with credentials must know.
+#[test]
+fn buckets_in_paths_are_found_with_credentials() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let server = server();
+    for target in
+        ["https://s3.eu-west-1.amazonaws.com/b/x", "https://b.s3.eu-west-1.amazonaws.com/b/x"]
+    {
+        refer(folder.path(), target);
+        let before = server.received().len();
+        let read = ["read", "-f", "raw", "refs.json", "--targets", target];
+        let output = run(folder.path(), &server.endpoint, &read);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.stdout, b"INTERNAL", "{target}: {text}");
+        let received = server.received();
+        assert!(received.len() > before);
+        for request in &received[before..] {
+            let path = request.target.trim_start_matches("http://");
+            assert!(path.ends_with("/b/x") && !path.contains("//"), "{target}: {request:?}");
+            assert!(has_credentials(request), "{target}: {request:?}");
+        }
+    }
+}
 
 #[test]
 fn references_never_take_credentials_along() {
