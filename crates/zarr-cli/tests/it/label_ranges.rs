@@ -26,8 +26,13 @@ fn ranges_go_from_the_first_period_to_the_end_of_the_second() {
     coordinate("packed", "int8", packed, "[0, 1, 2, 100, -100, -2]");
     coordinate("name", "string", "{}", r#"["a", "a,b", "b\"c", "[d]", "e:f", "z"]"#);
     coordinate("sorted", "|S3", "{}", r#"["YQ==", "Yg==", "Yw==", "ZA==", "ZQ==", "Zg=="]"#);
+    coordinate("back", "string", "{}", r#"["z", "y", "d", "c", "b", "a"]"#);
     for (region, expected) in [
         ("up=2010-02-01:2010-02-01T01", "1 2"),
+        ("up=2010-02-02:", "3 4 5"),
+        ("up=:2010-02-01T00", "0 1"),
+        ("down=2010-02-02:", "0 1 2"),
+        ("down=:2010-02-01T00", "4 5"),
         ("up=2010:2010-02-01", "0 1 2"),
         ("up=2010-02:2010-02-01", "1 2"),
         ("up=2010-02-02:2010-02", "3"),
@@ -43,6 +48,14 @@ fn ranges_go_from_the_first_period_to_the_end_of_the_second() {
         ("name=\"a,b\":\"e:f\"", "1 2 3 4"),
         ("sorted=b", "1"),
         ("sorted=bb:d", "2 3"),
+        ("sorted=bb:", "2 3 4 5"),
+        ("sorted=:bb", "0 1"),
+        ("back=c:y", "1 2 3"),
+        ("back=y:c", "1 2 3"),
+        ("back=c:", "0 1 2 3"),
+        ("back=:c", "3 4 5"),
+        ("back=bb:", "0 1 2 3"),
+        ("back=:bb", "4 5"),
     ] {
         let (name, _) = region.split_once('=').expect("a name");
         let found = text(folder, &["read", &format!("v{name}"), "-f", "lines", "-r", region]);
@@ -52,6 +65,7 @@ fn ranges_go_from_the_first_period_to_the_end_of_the_second() {
         ("up=2010-03:2010-02", "rise, and 2010-03 is after 2010-02: write 2010-02:2010-03"),
         ("packed=1.0:0.5", "rise, and 1.0 is after 0.5"),
         ("sorted=d:b", "\"d\" after \"b\""),
+        ("back=x:e", "no text from \"x\" to \"e\""),
         ("up=2010", "up=@2010 is the year, up=2010:2011 the index"),
     ] {
         let (name, _) = region.split_once('=').expect("a name");

@@ -146,17 +146,19 @@ impl Coordinate {
         let from = |at: Option<usize>, open: usize| index(at.unwrap_or(open));
         let below = |text: &str| texts.partition_point(|own| own.as_str() < text);
         let up_to = |text: &str| texts.partition_point(|own| own.as_str() <= text);
-        let found = if texts.is_sorted() {
+        let is_rising = texts.is_sorted();
+        let is_falling = !is_rising && texts.iter().rev().is_sorted();
+        let found = if is_rising {
             from(first.map(below), 0)..from(last.map(up_to), texts.len())
-        } else if texts.iter().rev().is_sorted() {
-            // Both spellings select what lies between.
-            let (first, last) = match (first, last) {
-                (Some(one), Some(other)) if one < other => (Some(other), Some(one)),
+        } else if is_falling {
+            // Both spellings select what lies between, and an open end what lies above or below.
+            let (low, high) = match (first, last) {
+                (Some(one), Some(other)) if one > other => (Some(other), Some(one)),
                 both => both,
             };
             let above = |text: &str| texts.partition_point(|own| own.as_str() > text);
             let down_to = |text: &str| texts.partition_point(|own| own.as_str() >= text);
-            from(first.map(above), 0)..from(last.map(down_to), texts.len())
+            from(high.map(above), 0)..from(low.map(down_to), texts.len())
         } else {
             let at = |text: Option<&str>| match text {
                 Some(text) => self.find(&[text]).map(|found| found.first().copied()),
@@ -169,7 +171,7 @@ impl Coordinate {
         let (one, other) = (shown(first), shown(last));
         match found.is_empty() {
             false => Ok(found),
-            true if found.start > found.end || first > last && last.is_some() => {
+            true if !is_falling && (found.start > found.end || first > last && last.is_some()) => {
                 missing(format!("has {one} after {other}: a range is written in the array's order"))
             }
             true => missing(format!("has no text from {one} to {other}")),
