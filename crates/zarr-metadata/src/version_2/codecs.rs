@@ -40,6 +40,8 @@ const IDS: &[&str] = &[
 const ALLOWED: &str = "the id of a codec of numcodecs that is read: a compressor (blosc, bz2, gzip, \
     lz4, lzma, pcodec, zfpy, zlib, zstd), a filter (astype, bitround, delta, fixedscaleoffset, \
     packbits, quantize, shuffle) or a checksum";
+const ALLOWED_OF_IMAGECODECS: &str = "imagecodecs_ before blosc, bz2, deflate, gzip, lz4 with its header, \
+    lzma, zlib or zstd: others are no codecs of numcodecs";
 const OBJECTS: &str = "vlen-utf8, vlen-bytes or json2 as the first filter of objects: they are read \
     as strings, bytes or JSON text, and as nothing else";
 
@@ -183,16 +185,18 @@ impl Chain {
         let mut members = Object::read(raw, "a codec, an object with an id")?;
         let id = members.require("id", ALLOWED)?;
         let name = id.string(ALLOWED).member("id")?;
+        let given: Vec<_> = members.rest().collect();
+        let (name, given) = writers.of_imagecodecs(path, name, given);
         if !IDS.contains(&name.as_ref()) {
             let allowed = match name.as_ref() {
                 "vlen-utf8" | "vlen-bytes" | "json2" => {
                     "another codec: this one is for dtype \"|O\""
                 }
+                name if name.starts_with("imagecodecs_") => ALLOWED_OF_IMAGECODECS,
                 _ => ALLOWED,
             };
             return Err(id.expected(allowed).in_member("id"));
         }
-        let given: Vec<_> = members.rest().collect();
         for (member, raw) in &given {
             // Words for numbers that are not finite are no JSON.
             Outline::read(raw.text(), Grammar::Json).member(member)?;

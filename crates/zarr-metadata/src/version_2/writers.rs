@@ -29,6 +29,19 @@ const FOR_ENCODING: &[(&str, &str, i64, i64)] = &[
     ("zstd", "level", -131_072, 22),
 ];
 
+/// The codecs of imagecodecs that store what a codec of numcodecs does, by their ids. Their other members
+/// only matter for encoding.
+const OF_IMAGECODECS: &[(&str, &str)] = &[
+    ("imagecodecs_blosc", "blosc"),
+    ("imagecodecs_bz2", "bz2"),
+    ("imagecodecs_deflate", "zlib"),
+    ("imagecodecs_gzip", "gzip"),
+    ("imagecodecs_lz4", "lz4"),
+    ("imagecodecs_lzma", "lzma"),
+    ("imagecodecs_zlib", "zlib"),
+    ("imagecodecs_zstd", "zstd"),
+];
+
 /// The members of codecs that are not numbers: a number in quotes is text in these.
 const TEXTS: &[&str] = &[
     "astype",
@@ -114,6 +127,32 @@ impl Writers {
             }
             None => Cow::Borrowed(raw.text()),
         }
+    }
+
+    /// The codec of numcodecs that stores the same as one of imagecodecs, with its level.
+    pub(super) fn of_imagecodecs<'a>(
+        &mut self,
+        path: &str,
+        id: Cow<'a, str>,
+        mut given: Vec<(Cow<'a, str>, Raw<'a>)>,
+    ) -> (Cow<'a, str>, Vec<(Cow<'a, str>, Raw<'a>)>) {
+        let is = |name: &str, text: &str| {
+            given.iter().any(|(member, raw)| member == name && raw.text() == text)
+        };
+        let row = OF_IMAGECODECS.iter().find(|(theirs, _)| *theirs == id);
+        // The bytes of others have no header, or another form.
+        let is_other = is("raw", "true") || (id == "imagecodecs_lz4" && !is("header", "true"));
+        let Some((_, known)) = row.filter(|_| !is_other) else { return (id, given) };
+        self.found(
+            &format!("{path}.id"),
+            &format!("{id:?}"),
+            &format!("the codec {known}"),
+            "tifffile",
+        );
+        let has_level = FOR_ENCODING.iter().any(|row| (row.0, row.1) == (*known, "level"));
+        let is_level = |text: &str| has_level && text.parse::<i64>().is_ok();
+        given.retain(|(member, raw)| member == "level" && is_level(raw.text()));
+        (Cow::Borrowed(known), given)
     }
 
     /// A codec with these members as its writer means it. `path` is its place in the document, and

@@ -170,6 +170,10 @@ fn filters_and_compressors() {
         &[("filters", &format!("[{delta}]")), ("compressor", r#"{"id": "blosc", "shuffle": 1}"#)],
         &[("filters", &format!(r#"[{delta}, {{"id": "shuffle", "elementsize": 1}}]"#))],
         &[("filters", r#"[{"id": "crc32"}, {"id": "adler32"}, {"id": "fletcher32"}]"#)],
+        // As tifffile writes them.
+        &[("compressor", r#"{"id": "imagecodecs_zlib", "level": null}"#)],
+        &[("compressor", r#"{"id": "imagecodecs_zstd", "level": 5}"#)],
+        &[("compressor", r#"{"id": "imagecodecs_lz4", "level": 3, "header": true}"#)],
         &packbits,
         &floats(
             r#"[{"id": "fixedscaleoffset", "scale": 10, "offset": 1.5, "dtype": ">f4", "astype": ">u2"}]"#,
@@ -193,6 +197,9 @@ fn filters_and_compressors() {
         &[("compressor", "5")],
         &[("compressor", r#"{"id": 5}"#)],
         &[("compressor", r#"{"id": "zlip", "level": 1}"#)],
+        &[("compressor", r#"{"id": "imagecodecs_lzw"}"#)],
+        &[("compressor", r#"{"id": "imagecodecs_lz4", "header": false}"#)],
+        &[("compressor", r#"{"id": "imagecodecs_deflate", "raw": true}"#)],
         &[("compressor", r#"{"id": "zlib", "level": 12}"#)],
         &[("compressor", r#"{"id": "zlib", "levels": 1}"#)],
         &[("compressor", r#"{"id": "blosc", "cname": "lz5"}"#)],
