@@ -12,6 +12,7 @@
 mod archive;
 mod handle;
 mod opener;
+mod ozx;
 mod read;
 mod session;
 mod source;

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use zarr_store::{Durability, Key, Opener, Store, StoreError, StoreOptions};
 
 use super::ZipStore;
+use super::ozx::is_ozx;
 
-/// Opens zip archives by path or URL: files and objects with names that end in `.zip`.
+/// Opens zip archives by path or URL: files and objects with names that end in `.zip`, or in `.ozx`, which
+/// is an OME-Zarr hierarchy in one file (RFC 9 of OME-NGFF). Written ones have the documents first.
 ///
 /// A local archive can be written, best in a [session](Store::session).
 /// [`StoreOptions::create`] allows a new archive.
@@ -35,7 +37,8 @@ fn with_options(store: ZipStore, options: &StoreOptions) -> Arc<dyn Store> {
 
 impl Opener for ZipOpener {
     fn recognises(&self, name: &str) -> bool {
-        Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("zip"))
+        let name = Path::new(name);
+        is_ozx(name) || name.extension().is_some_and(|end| end.eq_ignore_ascii_case("zip"))
     }
 
     /// Anything but a folder: it may be an archive that will be created.

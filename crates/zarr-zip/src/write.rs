@@ -17,6 +17,7 @@ use zarr_store::{
 };
 
 use super::archive::{Archive, store_error};
+use super::ozx::{arrange, is_ozx};
 
 /// Sizes from here on need the fields of zip64.
 const ZIP64: u64 = u32::MAX as u64;
@@ -256,10 +257,14 @@ impl Draft {
             finished.map_err(|error| store_error(error, &|reason| container(path, reason)))?;
         }
         self.refuse_given_up(path)?;
-        match self.temporary.take() {
-            Some(temporary) => temporary.install(durability).map_err(fail),
-            None => Ok(()),
+        let Some(mut temporary) = self.temporary.take() else { return Ok(()) };
+        if is_ozx(path) {
+            let arranged = TemporaryFile::beside(path).map_err(fail)?;
+            let failed = |error| store_error(error, &|reason| container(path, reason));
+            arrange(temporary.file(), arranged.file()).map_err(failed)?;
+            temporary = arranged;
         }
+        temporary.install(durability).map_err(fail)
     }
 }
 
