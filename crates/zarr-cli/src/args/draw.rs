@@ -10,8 +10,8 @@ use super::shared::value;
 /// more than one chunk are drawn, unless --axes selects others. On long axes, a cell is several chunks.
 ///
 /// --values draws the elements of two axes, from dark to bright: the first index at the top, every n-th
-/// index of long axes, and fill values, missing values and NaN transparent. A colour bar below shows the
-/// range and the unit. If there are more axes, the region selects the plane.
+/// index of long axes. NaN, missing values and fill values are transparent, but not the 0 of integers. A
+/// colour bar below shows the range and the unit. If there are more axes, the region selects the plane.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -184,7 +184,7 @@ fn values_as_png() {
 
     // Of long axes every n-th index; nothing that was never written.
     let create = ["create", "long", "--shape", "1000000000,4", "--dtype", "int16", "--chunks"];
-    succeed(folder, &[&create[..], &["1000000,4"]].concat());
+    succeed(folder, &[&create[..], &["1000000,4", "--fill", "-1"]].concat());
     succeed(folder, &["draw", "long", "--values", "-o", "long.png"]);
     let (found, width, height) = pixels(&folder.join("long.png"));
     assert!(found.iter().all(|byte| *byte == 0) && width == 256 && height <= 1024);

@@ -2,8 +2,8 @@
 //!
 //! Of long axes every n-th index is read: a strided read, which takes the memory of the picture and
 //! of the chunks being decoded. Colours go from the least value that was read to the greatest.
-//! Missing elements are transparent: elements equal to the fill value or to a value that the
-//! attributes declare as missing, and NaN.
+//! Missing elements are transparent: elements equal to the fill value, unless it is the 0 of integers, or
+//! to a value that the attributes declare as missing, and NaN.
 
 mod canvas;
 mod colors;
@@ -31,8 +31,8 @@ const LARGEST: usize = 8;
 ///
 /// Of long axes every n-th index is read: a strided read, which takes the memory of the picture and of
 /// the chunks being decoded. Colours go from the least value that was read to the greatest. Missing
-/// values are transparent: elements equal to the fill value or to a value that the attributes declare as
-/// missing, and NaN.
+/// values are transparent: elements equal to the fill value, unless it is the 0 of integers, or to a value
+/// that the attributes declare as missing, and NaN.
 pub struct ValuePicture {
     plane: Plane,
 }

@@ -64,15 +64,6 @@ impl Plane {
         });
         let read: Selection = Selection::new(axes.collect());
         let mut cells = Self::cells(array, &read, &numbers, progress)?;
-        // If there is only one other value, the fill value is no gap but one of two values, as in a
-        // mask.
-        let mut list = Vec::new();
-        numbers.list(metadata.fill_value().bytes().unwrap_or_default(), &mut list);
-        let mut values = cells.iter().flatten().filter(|number| !number.is_nan());
-        let first = values.next().filter(|_| numbers.are_whole());
-        let is_one = first.is_some_and(|first| values.all(|value| value == first));
-        let fill = list.pop().filter(|fill| is_one && !fill.is_nan());
-        cells.iter_mut().filter(|cell| cell.is_some_and(f64::is_nan)).for_each(|cell| *cell = fill);
         let all = || cells.iter().flatten().copied();
         let finite = || all().filter(|number| number.is_finite());
         let least = finite().reduce(f64::min);
@@ -109,7 +100,10 @@ impl Plane {
         colors.into_iter().chain(self.words.iter().cloned()).collect()
     }
 
-    /// The numbers of a region; `None` where they are missing, NaN for the fill value.
+    /// The numbers of a region; `None` where they are missing.
+    ///
+    /// The fill value is missing too, but for a zero of integers and booleans: nobody chose it to mark
+    /// gaps, and it is black in images and false in masks. So it looks the same in every plane.
     fn cells(
         array: &Array,
         read: &Selection,
@@ -117,7 +111,8 @@ impl Plane {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<Option<f64>>, ReportError> {
         let apart = missing(array.metadata());
-        let fill = array.metadata().fill_value().bytes();
+        let is_zero = |bytes: &&[u8]| numbers.are_whole() && bytes.iter().all(|byte| *byte == 0);
+        let fill = array.metadata().fill_value().bytes().filter(|bytes| !is_zero(bytes));
         let size = array.element_size().max(1);
         let bytes = read.elements().unwrap_or(0).saturating_mul(to_u64(size));
         let (mut cells, mut list, mut done) = (Vec::new(), Vec::new(), 0_u64);
@@ -127,8 +122,7 @@ impl Plane {
             numbers.list(&elements, &mut list);
             cells.extend(list.iter().zip(elements.chunks_exact(size)).map(|(number, element)| {
                 let is_missing = number.is_nan() || apart.iter().any(|apart| apart == element);
-                let is_fill = Some(element) == fill;
-                (!is_missing).then_some(if is_fill { f64::NAN } else { *number })
+                (!is_missing && Some(element) != fill).then_some(*number)
             }));
             done = done.saturating_add(to_u64(elements.len()));
             progress(done, bytes);
