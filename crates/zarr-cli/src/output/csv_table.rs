@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::io;
 
+use zarr_kit::cf::Numbers;
 use zarr_kit::metadata::{DataType, MetadataError, Printable, format_element, is_printable};
 use zarr_kit::report::format::element;
 use zarr_kit::report::format::quoted::quoted;
@@ -110,10 +111,20 @@ fn field<'e>(
         }
         DataType::FixedLengthUtf32(_) => format_element(data_type, element, &mut text)?,
         _ if data_type.is_variable_length() => text = quoted(data_type, element)?,
+        // Whatever its bits are: readers of CSV know one NaN.
+        _ if data_type.is_float() && is_nan(data_type, element) => "NaN".clone_into(&mut text),
         _ => element::format(data_type, element, &mut text)?,
     }
     // The text of a JSON string, and the JSON of anything else.
     Ok(Some(Cow::Owned(serde_json::from_str(&text).unwrap_or(text))))
+}
+
+fn is_nan(data_type: &DataType, element: &[u8]) -> bool {
+    let mut numbers = Vec::new();
+    if let Some(found) = Numbers::of(data_type) {
+        found.list(element, &mut numbers);
+    }
+    matches!(numbers.as_slice(), [number] if number.is_nan())
 }
 
 #[cfg(test)]
@@ -140,11 +151,12 @@ mod tests {
         let bytes: Vec<[u8; 1]> = (1..7).map(|n| [n]).collect();
         let bytes: Vec<&[u8]> = bytes.iter().map(|byte| &byte[..]).collect();
         assert_eq!(table(&DataType::Uint8, 3, &bytes).expect("writes"), "1,2,3\n4,5,6\n");
-        let numbers = [1.5_f32, f32::NAN, f32::NEG_INFINITY].map(f32::to_le_bytes);
+        let payload = f32::from_bits(0xffc0_0001);
+        let numbers = [1.5_f32, f32::NAN, f32::NEG_INFINITY, payload].map(f32::to_le_bytes);
         let numbers = numbers.each_ref().map(|number| &number[..]);
         assert_eq!(
             table(&DataType::Float32, 1, &numbers).expect("writes"),
-            "1.5\nNaN\n-Infinity\n"
+            "1.5\nNaN\n-Infinity\nNaN\n"
         );
         assert_eq!(table(&DataType::Float32, 1, &[]).expect("writes"), "");
     }
