@@ -121,7 +121,7 @@ struct GroupJson {
     attributes: Box<RawValue>,
     members: Vec<Value>,
     node_type: &'static str,
-    /// Who reads all arrays among the members.
+    /// Who reads all arrays below the group.
     #[serde(skip_serializing_if = "Option::is_none")]
     read_by: Option<Value>,
     /// A copy or join that was interrupted at this place.
@@ -144,11 +144,11 @@ struct Child {
 /// The result of `describe` for each member.
 fn children<T>(
     place: &NodeStore,
+    metadata: &GroupMetadata,
     mut describe: impl FnMut(&Child) -> T,
 ) -> Result<Vec<T>, CliError> {
-    let failed = |cause| place.failed(cause);
-    let group = Group::open(place.store.clone(), &Prefix::root()).map_err(failed)?;
-    let nodes = group.nodes().map_err(failed)?;
+    let group = Group::with_metadata(place.store.clone(), &Prefix::root(), metadata.clone());
+    let nodes = group.nodes().map_err(|cause| place.failed(cause))?;
     let child = |(name, node): (_, Result<_, ArrayError>)| Child {
         name,
         node: node.map_err(|error| error.to_string()),
@@ -161,11 +161,14 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
     let is_virtual = place.opened.is_virtual_join();
     let mut read = |child: &Child| match &child.node {
         Ok(NodeMetadata::Array(array)) if !is_virtual => Readers::add_to(&mut readers, array),
+        Ok(NodeMetadata::Group(group)) if !is_virtual => {
+            read_below(place, &child.name, group, &mut readers);
+        }
         _ => {}
     };
     let unfinished = unfinished(&**place.store, &Prefix::root());
     if as_json {
-        let members = children(place, |child| (read(child), child_json(child)).1)?;
+        let members = children(place, metadata, |child| (read(child), child_json(child)).1)?;
         let attributes = raw(metadata.attributes());
         let zarr_format = metadata.is_version_2().then_some(2);
         let read_by = readers.map(|readers| readers.json());
@@ -190,7 +193,7 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
     if let Some(unfinished) = unfinished {
         table.row("unfinished", unfinished);
     }
-    let rows = children(place, |child| (read(child), child_row(child)).1)?;
+    let rows = children(place, metadata, |child| (read(child), child_row(child)).1)?;
     table.row("members", words::count(rows.len()));
     print_table(&table, &mut out)?;
     let width = |column: usize| {
@@ -219,6 +222,31 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
         print_table(&table, &mut out)?;
     }
     out.finish()
+}
+
+/// Adds all arrays below a member that is a group, as `check` does.
+fn read_below(
+    place: &NodeStore,
+    name: &str,
+    metadata: &GroupMetadata,
+    readers: &mut Option<Readers>,
+) {
+    let at = |prefix: &Prefix, name: &str, metadata: GroupMetadata| {
+        Some(Group::with_metadata(place.store.clone(), &prefix.join(name).ok()?, metadata))
+    };
+    let mut waiting: Vec<Group> = at(&Prefix::root(), name, metadata.clone()).into_iter().collect();
+    while let Some(group) = waiting.pop() {
+        // `check` names what cannot be read.
+        for (name, node) in group.nodes().into_iter().flatten() {
+            match node {
+                Ok(NodeMetadata::Array(array)) => Readers::add_to(readers, &array),
+                Ok(NodeMetadata::Group(group_below)) => {
+                    waiting.extend(at(group.prefix(), &name, group_below));
+                }
+                Err(_) => {}
+            }
+        }
+    }
 }
 
 fn child_row(child: &Child) -> [String; 4] {
