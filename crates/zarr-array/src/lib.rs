@@ -44,7 +44,7 @@ pub use array::{
 };
 pub use change::{
     Changes, Deletion, Extent, LockedDocument, Truncation, delete_node, refresh_consolidated,
-    refresh_consolidated_of, update_attributes,
+    refresh_consolidated_of, update_attributes, update_dimension_names,
 };
 #[cfg(feature = "jiff")]
 pub use error::TimeError;

@@ -1,5 +1,7 @@
 //! Errors of joins.
 
+use std::fmt;
+
 use zarr_array::ArrayError;
 use zarr_array::store::Key;
 use zarr_copy::TransferError;
@@ -203,10 +205,12 @@ pub enum JoinError {
         first: Box<str>,
     },
     /// No array has a dimension along which to join.
-    #[error("no array has a dimension {}: arrays need dimension names", Printable(dimensions))]
+    #[error("no array has a dimension {}{}", Printable(dimensions), Known(known))]
     NothingAlong {
         /// The names of the dimensions.
         dimensions: Box<str>,
+        /// The names of all dimensions, each once.
+        known: Vec<String>,
     },
     /// Coordinates overlap or go back and forth from one member to the next.
     #[error(
@@ -350,6 +354,18 @@ impl JoinError {
             Self::Member { cause, .. } | Self::Target(cause) => cause.is_of_store(),
             Self::Transfer(_) => true,
             _ => false,
+        }
+    }
+}
+
+/// The names that there are.
+pub(crate) struct Known<'a>(pub(crate) &'a [String]);
+
+impl fmt::Display for Known<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => f.write_str("; axes without names have numbers: 0, or -1 for the last"),
+            names => write!(f, "; they have {}", Printable(&names.join(", "))),
         }
     }
 }

@@ -15,6 +15,7 @@
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod axes;
 mod conventions;
 mod error;
 mod group;
@@ -25,6 +26,7 @@ mod nodes;
 pub mod rearrange;
 mod values;
 
+pub use axes::GroupAxes;
 pub use error::JoinError;
 pub use group::{GroupArrangement, GroupJoinPlan, GroupMember, GroupTree, JoinGroups, check_order};
 pub use insert::{check_group_insertion, check_insertion, check_member, check_unjoined};

@@ -334,7 +334,7 @@ def test_what_groups_are_refused_as_virtual_joins(groups, tmp_path):
         ([roots[0], roots[1]], {"along": "in"}, "in/day: differs from"),
         ([root["in"] for root in (roots[1], roots[0])], {"along": "day"}, "overlap or go backwards"),
         ([roots[0]["in"], roots[1]["in/day"]], {"along": "day"}, "either arrays or groups"),
-        ([root["in"] for root in roots], {"along": 0}, "joined along a dimension's name"),
+        ([root["in"] for root in roots], {"along": 0}, "no array has a dimension 0; they have day"),
         ([root["in"] for root in roots], {"along": "day", "combine_attrs": "merge"}, '"merge" is no rule'),
         ([root["in"] for root in roots], {"new_axis": "run"}, "differs from"),
         ([], {"along": "day"}, "nothing to join"),
@@ -389,3 +389,32 @@ def test_the_command_line_plans_the_same(months, tmp_path):
     ours = zarr_kit.join(paths, along="day", dry_run=True).arrays[""]
     assert theirs["zarr_json"] == ours.metadata
     assert theirs["moved"] == {"chunks": ours.moved_chunks, "bytes": ours.moved_bytes}
+
+
+def test_axes_without_names_are_numbered_and_named(tmp_path):
+    group = zarr_kit.create_group(tmp_path / "g.zarr")
+    for name, shape in [("a", (4, 6)), ("b", (4, 3)), ("flat", (4,))]:
+        array = group.create_array(name, shape=shape, dtype="u1", chunks=2)
+        array[...] = np.arange(np.prod(shape)).reshape(shape)
+    shapes = lambda place: {name: array.shape for name, array in zarr_kit.open_group(place).arrays()}
+    zarr_kit.join([group, group], tmp_path / "tall.zarr", along=0)
+    assert shapes(tmp_path / "tall.zarr") == {"a": (8, 6), "b": (8, 3), "flat": (8,)}
+    zarr_kit.join([group, group], tmp_path / "wide.zarr", along=-1)
+    assert shapes(tmp_path / "wide.zarr") == {"a": (4, 12), "b": (4, 6), "flat": (8,)}
+    tall = zarr_kit.open_group(tmp_path / "tall.zarr")
+    tall.rearrange([slice(4, 8)], 0)
+    assert shapes(tmp_path / "tall.zarr") == {"a": (4, 6), "b": (4, 3), "flat": (4,)}
+
+    names = {"a": ("y", "x"), "b": ("y", "x"), "flat": None}
+    dims = lambda place: {name: array.dims for name, array in zarr_kit.open_group(place).arrays()}
+    zarr_kit.copy(group, tmp_path / "named.zarr", dimension_names=("y", "x"), chunks={"x": 3})
+    assert dims(tmp_path / "named.zarr") == names
+    assert zarr_kit.open_array(tmp_path / "named.zarr/a").chunks == (2, 3)
+    zarr_kit.copy(group, tmp_path / "one.zarr", dimension_names={"flat": ["z"]})
+    assert dims(tmp_path / "one.zarr") == {"a": None, "b": None, "flat": ("z",)}
+    for wrong, message in [(("t", "y", "x"), "3 names, and no array"), ({"c": ["z"]}, "no arrays ..c")]:
+        with pytest.raises(ValueError, match=message):
+            zarr_kit.copy(group, tmp_path / "none.zarr", dimension_names=wrong)
+    with pytest.raises(TypeError, match="not a string"):
+        zarr_kit.copy(group, tmp_path / "none.zarr", dimension_names="yx")
+    assert not (tmp_path / "none.zarr").exists()

@@ -1,8 +1,8 @@
-//! Changes attributes and nothing else.
+//! Changes attributes or names of dimensions, and nothing else.
 
 use std::sync::Arc;
 
-use zarr_metadata::NodeMetadata;
+use zarr_metadata::{MetadataError, NodeMetadata};
 
 use super::update_consolidated::{Scope, update_consolidated};
 use crate::array::Array;
@@ -77,6 +77,62 @@ pub fn update_attributes(
     policy: UpdatePolicy,
     changes: &[(&str, Option<&str>)],
 ) -> Result<NodeMetadata, ArrayError> {
+    update_document(store, prefix, policy, |node| {
+        Ok(match node {
+            NodeMetadata::Array(array) => {
+                NodeMetadata::Array(array.with_changed_attributes(changes)?)
+            }
+            NodeMetadata::Group(group) => {
+                NodeMetadata::Group(group.with_changed_attributes(changes)?)
+            }
+        })
+    })
+}
+
+/// Gives the dimensions of the array at `prefix` these names, or none where it is `None`, and returns its
+/// document. All else of it keeps its text, as for [`update_attributes`].
+///
+/// # Errors
+/// [`ArrayError::NotArray`] for a group; [`ArrayError::Metadata`] unless there is one per dimension;
+/// otherwise as [`update_attributes`].
+///
+/// # Examples
+/// ```
+/// # use std::sync::Arc;
+/// # use zarr_array::Array;
+/// # use zarr_array::store::{MemoryStore, Prefix, UpdatePolicy};
+/// # use zarr_metadata::{ArrayBuilder, DataType};
+/// let metadata = ArrayBuilder::new([3, 4], DataType::Uint8).build()?;
+/// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+/// let (store, policy) = (array.store(), UpdatePolicy::default());
+/// zarr_array::update_dimension_names(store, array.prefix(), policy, &[Some("y"), Some("x")])?;
+/// let array = Array::open(store.clone(), array.prefix())?;
+/// assert_eq!(array.metadata().dimension_names(), Some(&[Some("y".into()), Some("x".into())][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn update_dimension_names(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    policy: UpdatePolicy,
+    names: &[Option<&str>],
+) -> Result<NodeMetadata, ArrayError> {
+    let updated = update_document(store, prefix, policy, |node| match node {
+        NodeMetadata::Array(array) => array.with_dimension_names(names).map(NodeMetadata::Array),
+        group @ NodeMetadata::Group(_) => Ok(group),
+    })?;
+    match updated {
+        NodeMetadata::Array(_) => Ok(updated),
+        NodeMetadata::Group(_) => Err(ArrayError::NotArray { path: node::display(prefix) }),
+    }
+}
+
+/// Reads the document of the node at `prefix`, changes and puts it in one step.
+fn update_document(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    policy: UpdatePolicy,
+    mut change: impl FnMut(NodeMetadata) -> Result<NodeMetadata, MetadataError>,
+) -> Result<NodeMetadata, ArrayError> {
     let key = prefix.key(METADATA_KEY)?;
     let wrong = |cause| ArrayError::Metadata { key: key.to_string(), cause };
     let mut changed = None;
@@ -86,15 +142,7 @@ pub fn update_attributes(
         }
         let node = NodeMetadata::from_json(document).map_err(wrong)?;
         let before = node.json().to_owned();
-        let node = match node {
-            NodeMetadata::Array(array) => {
-                array.with_changed_attributes(changes).map(NodeMetadata::Array)
-            }
-            NodeMetadata::Group(group) => {
-                group.with_changed_attributes(changes).map(NodeMetadata::Group)
-            }
-        };
-        let node = node.map_err(wrong)?;
+        let node = change(node).map_err(wrong)?;
         let is_same = node.json() == before;
         if !is_same {
             document.clear();

@@ -9,7 +9,7 @@ mod document;
 mod resize;
 mod update_consolidated;
 
-pub use attributes::update_attributes;
+pub use attributes::{update_attributes, update_dimension_names};
 pub use changes::Changes;
 pub use delete::{Deletion, delete_node};
 pub use document::{Extent, LockedDocument};

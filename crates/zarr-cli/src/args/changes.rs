@@ -41,8 +41,8 @@ pub(crate) struct Resize {
 ///
 /// The arrays or groups MORE are inserted at the end without decoding their chunks, as by `rearrange
 /// --insert MORE --at end`: codecs and fill values must be equal, and times are converted to the units
-/// of the group. Groups whose coordinates overlap or change direction are refused, such as a month
-/// that the group has already.
+/// of the group. After a last chunk that is not full, they are decoded, and encoded in its chunks. Groups
+/// whose coordinates overlap or change direction are refused, such as a month that the group has already.
 ///
 /// Appended elements become visible all at once: after an interruption the array is unchanged, and the
 /// same command completes the append; of groups, `check --repair` undoes or completes it. A rectilinear
@@ -65,7 +65,7 @@ pub(crate) struct Append {
     pub(crate) from: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: Reading,
-    /// The axis that grows: its name or number; for a group, its name.
+    /// The axis that grows: its name or number; for a group, its name, or number if no array has names.
     #[arg(long, alias = "along", value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
     pub(crate) axis: String,
     /// Edges of the added chunks: 30|31x2.

@@ -24,6 +24,7 @@ Values are JSON. Text has quotes, which need quotes around them in most shells.
 Examples:
   zarr-kit attrs weather.zarr/temp
   zarr-kit attrs weather.zarr/temp units
+  zarr-kit attrs image.zarr/0 --dims t,c,y,x
   zarr-kit attrs weather.zarr/temp --set 'units=\"degC\"' --set scale=0.5 --remove old")]
 pub(crate) struct Attrs {
     /// An array or group: a folder or a URL.
@@ -37,6 +38,9 @@ pub(crate) struct Attrs {
     /// Remove an attribute; may be given several times.
     #[arg(long, value_name = "NAME")]
     pub(crate) remove: Vec<String>,
+    /// Name the axes of an array, which the standard keeps beside the attributes: time,y,x.
+    #[arg(long, value_name = "NAME,NAME", conflicts_with_all = ["name", "set", "remove"])]
+    pub(crate) dims: Option<String>,
 }
 
 /// Write the metadata of all nodes below a group into the group's own.

@@ -37,9 +37,10 @@ pub(crate) struct Join {
     /// A file with one member per line, which follow the members in the arguments; - is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<PathBuf>,
-    /// The axis along which to join: its name or, for arrays, its number. With --grid, one per axis of
-    /// the grid.
+    /// The axis along which to join: its name or, for arrays and for groups of arrays without names, its
+    /// number. With --grid, one per axis of the grid.
     #[arg(long, value_name = "AXIS,AXIS", required_unless_present = "new_axis")]
+    #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) along: Option<String>,
     /// Stack the members along a new first axis with this name.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["along", "grid"])]

@@ -31,7 +31,7 @@ pub(crate) use groups::{Attrs, Consolidate, Delete, Tree};
 pub(crate) use join::{Combine, Join};
 pub(crate) use rearrange::Rearrange;
 pub(crate) use rules::{Rules, with_layout};
-pub(crate) use shared::{InputFormat, NoValue, Reading, Writing};
+pub(crate) use shared::{InputFormat, NoValue, Reading, Writing, dimension_names};
 use shared::{REGION, part, value};
 
 /// The options of all commands, which the help of the program lists.

@@ -32,7 +32,7 @@ Examples:
 pub(crate) struct Rearrange {
     /// The array or group: a folder or a URL.
     pub(crate) array: String,
-    /// The axis, by name or number; in a group, by name.
+    /// The axis, by name or number; in a group, by name, or number if no array has names.
     #[arg(long, alias = "along", value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
     pub(crate) axis: String,
     /// Remove these ranges. Later elements move to the front.

@@ -1,5 +1,5 @@
-//! Which arrays of a copy get which chunks, shards and codecs: `--chunks`, `--shards`, `--codecs` and
-//! `--preset`, for all arrays, and after a `--for` for those that its pattern matches.
+//! Which arrays of a copy get which chunks, shards, codecs and names of axes: `--chunks`, `--shards`,
+//! `--codecs`, `--preset` and `--dims`, for all arrays, and after a `--for` for those that its pattern matches.
 
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
@@ -10,7 +10,7 @@ use zarr_kit::metadata::{Codec, CodecNotation, Endian};
 
 use super::advise::For;
 use super::parse_codecs;
-use super::shared::value;
+use super::shared::{dimension_names, value};
 use crate::error::CliError;
 use crate::notation::chunks::{self, ChunksError};
 
@@ -28,6 +28,7 @@ struct Rule {
     chunks: Option<String>,
     shards: Option<String>,
     codecs: Option<Chosen>,
+    dims: Option<String>,
 }
 
 /// The source of an array's codecs.
@@ -44,6 +45,9 @@ pub(crate) struct Unused<'r> {
     patterns: Vec<&'r Pattern>,
     /// Names of axes, each with the argument and the text that has it.
     axes: Vec<(&'r str, &'static str, &'r str)>,
+    rules: &'r Rules,
+    /// Values of `--dims`.
+    dims: Vec<&'r str>,
 }
 
 impl Rules {
@@ -61,6 +65,7 @@ impl Rules {
         let matching = || self.rules.iter().rev().filter(|rule| rule.matches(path));
         let shards = matching().find_map(|rule| rule.shards.as_deref());
         let chunks = matching().find_map(|rule| rule.chunks.as_deref());
+        let metadata = &self.named(path, metadata)?;
         let codecs = match matching().find_map(|rule| rule.codecs.as_ref()) {
             Some(Chosen::Codecs(codecs)) => {
                 Some(codecs.codecs(metadata.data_type(), metadata.shape().len(), Endian::Little))
@@ -69,6 +74,31 @@ impl Rules {
             None => None,
         };
         with_layout(metadata, (chunks, shards), codecs.as_deref(), path.is_none())
+    }
+
+    /// Whether the array at a path has shards, and `--chunks` gives the lengths of these.
+    pub(crate) fn changes_shards(&self, path: &str, metadata: &ArrayMetadata) -> bool {
+        let matching = || self.rules.iter().filter(|rule| rule.matches(Some(path)));
+        matching().any(|rule| rule.chunks.is_some())
+            && matching().all(|rule| rule.shards.is_none())
+            && matches!(metadata.codecs().first(), Some(Codec::ShardingIndexed(_)))
+    }
+
+    /// The document with the names of `--dims`. In a group, arrays with another number of axes keep theirs.
+    fn named(
+        &self,
+        path: Option<&str>,
+        metadata: &ArrayMetadata,
+    ) -> Result<ArrayMetadata, CliError> {
+        let rank = metadata.shape().len();
+        let mut given = self.rules.iter().rev().filter(|rule| rule.matches(path));
+        let text = given.find_map(|rule| {
+            rule.dims.as_deref().filter(|text| path.is_none() || text.split(',').count() == rank)
+        });
+        let Some(text) = text else { return Ok(metadata.clone()) };
+        let names: Vec<_> = dimension_names(text).collect();
+        let named = metadata.with_dimension_names(&names);
+        named.map_err(|cause| CliError::Metadata { argument: "--dims", cause })
     }
 
     /// Whether codecs are tried on some arrays.
@@ -86,6 +116,8 @@ impl Rules {
             chunks::names(text).map(move |name| (name, argument, text))
         });
         Unused {
+            rules: self,
+            dims: self.rules.iter().filter_map(|rule| rule.dims.as_deref()).collect(),
             patterns: self.rules.iter().filter_map(|rule| rule.pattern.as_ref()).collect(),
             axes: axes.collect(),
         }
@@ -139,13 +171,16 @@ impl Unused<'_> {
     /// Strikes off the rules that this array needs.
     pub(crate) fn strike(&mut self, path: &str, metadata: &ArrayMetadata) {
         self.patterns.retain(|pattern| !matches(pattern, path));
-        let (names, rank) =
-            (metadata.dimension_names().unwrap_or_default(), metadata.shape().len());
+        let rank = metadata.shape().len();
+        self.dims.retain(|text| text.split(',').count() != rank);
+        let named = self.rules.named(Some(path), metadata);
+        let named = named.as_ref().unwrap_or(metadata);
+        let names = named.dimension_names().unwrap_or_default();
         self.axes.retain(|(name, ..)| chunks::axis_of(name, rank, names).is_err());
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.patterns.is_empty() && self.axes.is_empty()
+        self.patterns.is_empty() && self.axes.is_empty() && self.dims.is_empty()
     }
 
     /// Refuses the remaining rules.
@@ -153,6 +188,10 @@ impl Unused<'_> {
         if let Some(pattern) = self.patterns.first() {
             let reason = "no array of the source has such a name or path";
             return Err(CliError::argument("--for", pattern.as_str(), reason));
+        }
+        if let Some(text) = self.dims.first() {
+            let reason = "no array of the source has this number of axes";
+            return Err(CliError::argument("--dims", text, reason));
         }
         let Some((name, argument, text)) = self.axes.first() else { return Ok(()) };
         let allowed = "no array of the source has such an axis".to_owned();
@@ -212,8 +251,12 @@ impl clap::Args for Rules {
                          `advise --for` does",
                     ),
             )
+            .arg(arg("dims").value_name("NAME,NAME").help(
+                "Names for the axes of the target's arrays that have this number of axes: time,y,x \
+                 [default: the source's]",
+            ))
             .arg(arg("for").value_name("PATTERN").help(
-                "Limit the following --chunks, --shards, --codecs and --preset to the arrays of a group \
+                "Limit the following --chunks, --shards, --codecs, --preset and --dims to the arrays of a group \
                  with a matching name, or with a matching path if the pattern has a /; may be given \
                  several times",
             ))
@@ -227,7 +270,7 @@ impl clap::Args for Rules {
 impl FromArgMatches for Rules {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut given: Vec<(usize, &str, &String)> = Vec::new();
-        for name in ["for", "chunks", "shards", "codecs", "preset"] {
+        for name in ["for", "chunks", "shards", "codecs", "preset", "dims"] {
             let values = matches.get_many::<String>(name).into_iter().flatten();
             let indices = matches.indices_of(name).into_iter().flatten();
             given.extend(indices.zip(values).map(|(index, value)| (index, name, value)));
@@ -251,6 +294,7 @@ impl FromArgMatches for Rules {
             let is_again = match name {
                 "chunks" => rule.chunks.replace(value.clone()).is_some(),
                 "shards" => rule.shards.replace(value.clone()).is_some(),
+                "dims" => rule.dims.replace(value.clone()).is_some(),
                 _ => {
                     let codecs = match name {
                         "preset" => For::from_str(value, false).map(Chosen::Preset),
@@ -268,13 +312,15 @@ impl FromArgMatches for Rules {
                 return Err(refused(ErrorKind::ArgumentConflict, text));
             }
         }
-        let is_empty =
-            |rule: &&Rule| rule.chunks.is_none() && rule.shards.is_none() && rule.codecs.is_none();
+        let is_empty = |rule: &&Rule| {
+            let texts = [&rule.chunks, &rule.shards, &rule.dims];
+            texts.into_iter().all(Option::is_none) && rule.codecs.is_none()
+        };
         let idle =
             rules.iter().filter_map(|rule| rule.pattern.as_ref().filter(|_| is_empty(&rule)));
         if let Some(pattern) = idle.into_iter().next() {
             let text = format!(
-                "--for {:?} needs --chunks, --shards, --codecs or --preset after it",
+                "--for {:?} needs --chunks, --shards, --codecs, --preset or --dims after it",
                 pattern.as_str()
             );
             return Err(refused(ErrorKind::ValueValidation, text));

@@ -67,3 +67,8 @@ pub(super) fn part(text: &str) -> Result<Part, String> {
         format!("parts are numbered from 1, such as 3/16, and at most {} in number", Part::MOST)
     })
 }
+
+/// The names in the value of `--dims`.
+pub(crate) fn dimension_names(text: &str) -> impl Iterator<Item = Option<&str>> {
+    text.split(',').map(|name| Some(name.trim()).filter(|name| !name.is_empty()))
+}

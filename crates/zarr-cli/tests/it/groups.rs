@@ -301,3 +301,46 @@ fn copies_and_joins_make_no_node_in_an_array() {
         }
     }
 }
+
+#[test]
+fn axes_without_names_get_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    succeed(at, &["create", "g.zarr", "--group"]);
+    for (name, shape) in [("g.zarr/0", "4,6"), ("g.zarr/1", "4,3"), ("g.zarr/flat", "4")] {
+        let chunks = shape.replace(['4', '6', '3'], "1");
+        succeed(at, &["create", name, "--shape", shape, "--dtype", "uint8", "--chunks", &chunks]);
+    }
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &["attrs", "g.zarr/0", "--dims", "y"],
+            &["attrs", "g.zarr", "--dims", "y,x"],
+            &["join", "g.zarr", "g.zarr", "--along", "-1", "-o", "wide.zarr"],
+            &["tree", "wide.zarr"],
+            &["append", "g.zarr", "wide.zarr", "--axis", "0"],
+            &["append", "g.zarr", "g.zarr", "--axis", "0"],
+            &["copy", "g.zarr", "named.zarr", "--dims", "y,x", "--chunks", "y=2,x=3"],
+            &["tree", "named.zarr", "--json"],
+            &["copy", "g.zarr", "none.zarr", "--dims", "t,y,x"],
+            &["copy", "g.zarr/0", "none.zarr", "--dims", "t,y,x"],
+            &[
+                "copy",
+                "g.zarr",
+                "some.zarr",
+                "--for",
+                "1",
+                "--dims",
+                "y,",
+                "--for",
+                "flat",
+                "--dims",
+                "z"
+            ],
+            &["join", "named.zarr", "named.zarr", "--along", "0", "-o", "no.zarr"],
+            &["attrs", "g.zarr/0", "--dims", "y,x"],
+            &["attrs", "g.zarr/0", "--dims", "y,x", "--remove", "a"],
+            &["info", "g.zarr/0"],
+        ]
+    ));
+}

@@ -8,6 +8,7 @@ use zarr_metadata::GroupMetadata;
 
 use super::coordinates::is_coordinate;
 use super::tree::GroupTree;
+use crate::axes::GroupAxes;
 use crate::conventions;
 use crate::error::JoinError;
 use crate::insert::check_unjoined;
@@ -30,6 +31,7 @@ pub(super) struct Places {
 /// The members in their places: in C order of the joined dimensions.
 pub(super) struct ArrangedGroups<'a> {
     pub(super) trees: &'a [GroupTree],
+    pub(super) axes: &'a GroupAxes,
     pub(super) dimensions: &'a [String],
     pub(super) counts: &'a [usize],
 }
@@ -62,19 +64,16 @@ impl<'a> ArrangedGroups<'a> {
             let new_axis = Some(name.to_owned());
             return Ok(Matched { all, used, arrangement, new_axis, is_joined: true });
         }
-        let tree = self.trees.first().ok_or(JoinError::NoMembers)?;
-        let names = &tree.names(path, first.array());
         // The axis of the array on each joined dimension that it has.
-        let axes = self.dimensions.iter().map(|dimension| {
-            let mut named = (0..).zip(names).filter(|(_, name)| name.as_ref() == Some(dimension));
-            match (named.next(), named.next()) {
-                (axis, None) => Ok(axis.map(|(axis, _)| axis)),
+        let axes =
+            self.dimensions.iter().map(|dimension| match *self.axes.numbers(path, dimension) {
+                [] => Ok(None),
+                [axis] => Ok(Some(axis)),
                 _ => Err(JoinError::DimensionTwice {
                     place: first.name().into(),
                     dimension: dimension.as_str().into(),
                 }),
-            }
-        });
+            });
         let axes: Vec<Option<usize>> = axes.collect::<Result<_, _>>()?;
         let mut tiles = vec![1_usize; rank];
         for (axis, count) in axes.iter().zip(self.counts) {

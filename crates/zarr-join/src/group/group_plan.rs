@@ -23,7 +23,8 @@ use crate::values::attributes::CombineAttributes;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GroupArrangement {
-    /// End to end along the dimension of this name.
+    /// End to end along the dimension of this name, or number if no array has names: see
+    /// [`GroupAxes::dimension`](crate::GroupAxes::dimension). The same is true for tiles.
     Along(String),
     /// At one index each of a new dimension with this name. It becomes the first dimension of each
     /// stacked array. Arrays with the coordinates of a dimension are not stacked.
@@ -151,7 +152,10 @@ impl JoinGroups {
         let Places { dimensions, counts, members } = self.places(&trees)?;
         let mut slots: Vec<Option<GroupTree>> = trees.into_iter().map(Some).collect();
         trees = members.iter().filter_map(|at| slots.get_mut(*at)?.take()).collect();
-        let laid = ArrangedGroups { trees: &trees, dimensions: &dimensions, counts: &counts };
+        let mut axes = trees.first().ok_or(JoinError::NoMembers)?.axes();
+        let dimensions: Vec<_> = dimensions.iter().map(|text| axes.dimension(text)).collect();
+        let (dimensions, axes) = (&dimensions, &axes);
+        let laid = ArrangedGroups { trees: &trees, axes, dimensions, counts: &counts };
         if self.check_coordinates {
             for (axis, dimension) in dimensions.iter().enumerate() {
                 check_order_of(&laid.along(axis), dimension)?;
@@ -169,7 +173,9 @@ impl JoinGroups {
             each(path, matched.join(self.combine))?;
         }
         if !is_joined {
-            return Err(JoinError::NothingAlong { dimensions: dimensions.join(", ").into() }.into());
+            let known = axes.known().into_iter().map(str::to_owned).collect();
+            let dimensions = dimensions.join(", ").into();
+            return Err(JoinError::NothingAlong { dimensions, known }.into());
         }
         let mut groups = BTreeMap::new();
         for (path, metadata) in &first.groups {

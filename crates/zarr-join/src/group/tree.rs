@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use zarr_array::store::{Store, path_below};
+use zarr_array::store::Store;
 use zarr_array::{Array, ArrayError, Group, open_node};
-use zarr_cf::GroupMeaning;
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
+use crate::axes::GroupAxes;
 use crate::conventions;
 use crate::error::JoinError;
 use crate::members::member::Member;
@@ -113,18 +113,12 @@ impl GroupTree {
         Some(member.bounds_of(coordinate))
     }
 
-    /// The names of the axes of an array: its own, or of the image of which it is a level.
-    pub(super) fn names(&self, path: &str, array: &Array) -> Vec<Option<String>> {
-        if let Some(names) = array.metadata().dimension_names() {
-            return names.to_vec();
-        }
-        let groups = self.groups.iter();
-        let mut names = groups.filter_map(|(above, group)| {
-            let below = path_below(path, above).filter(|below| !below.is_empty())?;
-            GroupMeaning::of(group).axes(below)
-        });
-        let names = names.find(|names| names.len() == array.shape().len()).unwrap_or_default();
-        names.into_iter().map(Some).collect()
+    /// The names of the axes of its arrays.
+    #[must_use]
+    pub fn axes(&self) -> GroupAxes {
+        let groups = self.groups.iter().map(|(path, group)| (path.as_str(), group));
+        let arrays = self.arrays.iter().map(|(path, array)| (path.as_str(), array.metadata()));
+        GroupAxes::of(groups, arrays)
     }
 
     /// Leaves out each index of VCF-Zarr, which is made again of the joined arrays.

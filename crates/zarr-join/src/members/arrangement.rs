@@ -28,12 +28,12 @@ impl AxisName {
     fn of_array(&self, metadata: &ArrayMetadata) -> Result<usize, JoinError> {
         let rank = metadata.shape().len();
         let names = metadata.dimension_names().unwrap_or_default();
+        let numbered = |number: i64| {
+            let wide = i64::try_from(rank).unwrap_or(i64::MAX);
+            usize::try_from(if number < 0 { number.saturating_add(wide) } else { number }).ok()
+        };
         let (found, reason) = match self {
-            Self::Number(number) => {
-                let wide = i64::try_from(rank).unwrap_or(i64::MAX);
-                let number = if *number < 0 { number.saturating_add(wide) } else { *number };
-                (usize::try_from(number).ok(), format!("the arrays have {rank} axes"))
-            }
+            Self::Number(number) => (numbered(*number), format!("the arrays have {rank} axes")),
             Self::Text(text) => {
                 let named = names.iter().position(|name| name.as_ref() == Some(text));
                 let known: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
@@ -41,24 +41,13 @@ impl AxisName {
                     true => format!("the arrays have {rank} axes without names: give a number"),
                     false => format!("the arrays have the axes {}", known.join(", ")),
                 };
-                (named.or_else(|| text.parse().ok()), reason)
+                (named.or_else(|| text.parse().ok().and_then(numbered)), reason)
             }
         };
         found.filter(|axis| *axis < rank).ok_or_else(|| match self {
             Self::Number(number) => JoinError::AxisNumber { number: *number, rank },
             Self::Text(text) => JoinError::argument("along", text.clone(), reason),
         })
-    }
-
-    /// The name of a dimension of groups.
-    fn of_groups(&self) -> Result<String, JoinError> {
-        match self {
-            Self::Text(text) => Ok(text.clone()),
-            Self::Number(number) => {
-                let reason = "arrays of groups are joined along a dimension's name";
-                Err(JoinError::argument("along", number.to_string(), reason))
-            }
-        }
     }
 }
 
@@ -139,16 +128,15 @@ impl NamedArrangement {
             return Ok(GroupArrangement::NewDimension(name.clone()));
         }
         Ok(match &self.grid {
-            None => GroupArrangement::Along(self.one()?.of_groups()?),
+            None => GroupArrangement::Along(self.one()?.text()),
             Some(MemberGrid::Auto) => {
-                let names: Result<_, _> = self.along.iter().map(AxisName::of_groups).collect();
-                GroupArrangement::ByCoordinates(names?)
+                GroupArrangement::ByCoordinates(self.along.iter().map(AxisName::text).collect())
             }
             Some(MemberGrid::Counts(counts)) => {
                 let narrow = |count| usize::try_from(count).unwrap_or(usize::MAX);
                 let tiles = self.counted(counts)?;
-                let tiles = tiles.map(|(axis, count)| Ok((axis.of_groups()?, narrow(count))));
-                GroupArrangement::Tiles(tiles.collect::<Result<_, JoinError>>()?)
+                let tiles = tiles.map(|(axis, count)| (axis.text(), narrow(count)));
+                GroupArrangement::Tiles(tiles.collect())
             }
         })
     }

@@ -1,10 +1,10 @@
 //! The reasons why the chunks of an axis cannot be rearranged.
 
-use std::fmt;
-
 use zarr_array::store::Prefix;
 use zarr_array::{ArrayError, node};
 use zarr_metadata::Printable;
+
+use crate::error::Known;
 
 /// The reason why the chunks along an axis cannot be rearranged: the cause of an
 /// [`ArrayError::Refused`].
@@ -71,6 +71,19 @@ pub(super) enum Refusal {
         extent: u64,
         /// The end of the chunk on the axis.
         end: u64,
+    },
+    /// Too many elements come after a chunk that is not full.
+    #[error(
+        "axis {axis}: the last chunk is not full, and {bytes} bytes of elements from there on would be \
+         encoded anew in memory, where {most} are allowed: append in parts, or join both arrays"
+    )]
+    Refill {
+        /// The axis.
+        axis: usize,
+        /// The bytes of the elements.
+        bytes: u64,
+        /// The most that are allowed.
+        most: u64,
     },
     /// An array with chunks that differ in form from chunks of this array.
     #[error(
@@ -218,18 +231,6 @@ pub(super) enum Refusal {
         /// The chunk's key.
         key: String,
     },
-}
-
-/// The names that there are.
-struct Known<'a>(&'a [String]);
-
-impl fmt::Display for Known<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [] => Ok(()),
-            names => write!(f, "; they have {}", Printable(&names.join(", "))),
-        }
-    }
 }
 
 /// The error of a node that cannot be rearranged, or is being rearranged.

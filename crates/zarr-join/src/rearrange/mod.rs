@@ -14,6 +14,7 @@ mod interrupted;
 mod marker_json;
 mod moves;
 mod planning;
+mod refill;
 mod repair;
 mod run;
 mod steps;
@@ -21,6 +22,7 @@ mod steps;
 use std::ops::Range;
 
 use zarr_array::Array;
+use zarr_array::store::{Key, ObjectMeta};
 
 pub use error::RearrangeError;
 pub use group::{GroupRearrangement, dimension_length, refuse_half_rearranged, repair_group};
@@ -46,6 +48,10 @@ pub struct Rearrangement {
     placed: Vec<Placed>,
     rearranged: Array,
     counts: RearrangeCounts,
+    /// The kept and the inserted parts; of an inserted part, its length.
+    spans: Vec<Span<u64>>,
+    /// The chunks that were decoded, because elements come after them in the same chunk.
+    read: Option<Vec<(Key, ObjectMeta)>>,
 }
 
 /// Chunks of one array that lie next to each other on the axis, before and after.

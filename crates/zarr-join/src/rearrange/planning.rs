@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use serde_json::Value;
 use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::edges_of;
@@ -10,8 +11,10 @@ use zarr_grid::{Axis, AxisKind, GridErrorKind};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
 
 use crate::conventions;
+use crate::values::attributes::differences;
 
 use super::error::{RearrangeError, Refusal, refused};
+use super::refill::{Refilled, refilled};
 use super::{Placed, RearrangeCounts, Rearrangement, Span};
 
 impl Rearrangement {
@@ -19,7 +22,9 @@ impl Rearrangement {
     /// end at edges of chunks, and other arrays. Indices that no span keeps are removed.
     /// [`Rearrangement::execute`] carries the plan out.
     ///
-    /// Objects are moved, and no chunk is decoded; absent chunks stay absent. A regular axis stays
+    /// Objects are moved, and no chunk is decoded; absent chunks stay absent. Only if arrays are appended
+    /// after a chunk that is not full, this chunk and all elements after it are encoded anew, in memory
+    /// and in chunks of its length. A regular axis stays
     /// regular if all chunks still have one length, otherwise it becomes rectilinear. An inserted
     /// array has the same data type, codecs, fill value, and the same chunks on the other axes. Its
     /// attributes are not compared.
@@ -81,6 +86,12 @@ impl Rearrangement {
         }
         let rank = array.shape().len();
         let own = array.grid().axes().get(axis).ok_or(ArrayError::Axis { axis, rank })?;
+        let Refilled { spans, read } = refilled(array, axis, own, spans.into_iter().collect())?;
+        let lengths = spans.iter().map(|span| match span {
+            Span::Kept(range) => Span::Kept(range.clone()),
+            Span::Inserted(other) => Span::Inserted(other.shape().get(axis).copied().unwrap_or(0)),
+        });
+        let lengths = lengths.collect();
         let (placed, joined) = place(array, axis, own, spans)?;
         let metadata = rearranged_metadata(array.metadata(), axis, &joined);
         let metadata = metadata.map_err(|cause| ArrayError::Metadata {
@@ -89,7 +100,8 @@ impl Rearrangement {
         })?;
         let rearranged = array.with_document(metadata)?;
         let counts = RearrangeCounts::default();
-        let mut plan = Self { array: array.clone(), axis, placed, rearranged, counts };
+        let (array, spans) = (array.clone(), lengths);
+        let mut plan = Self { array, axis, placed, rearranged, counts, spans, read };
         plan.refuse_unfinished()?;
         let moves = if alone { plan.moves_alone()? } else { plan.moves()? };
         plan.counts = moves.counts(plan.is_in_place());
@@ -164,19 +176,30 @@ fn place(
     Ok((placed, joined))
 }
 
+/// Refuses an array with elements that cannot be elements of this array.
+pub(super) fn check_elements(array: &Array, axis: usize, other: &Array) -> Result<(), Refusal> {
+    let same = |what: &'static str, found: String, expected: String| match found == expected {
+        true => Ok(()),
+        false => Err(Refusal::Inserted { what, found, expected }),
+    };
+    let rank = |array: &Array| array.shape().len().to_string();
+    same("number of axes", rank(other), rank(array))?;
+    let data_type = |array: &Array| array.data_type().to_string();
+    same("data type", data_type(other), data_type(array))?;
+    let lengths = other.shape().iter().zip(array.shape()).enumerate();
+    let mut lengths = lengths.filter(|(number, _)| *number != axis);
+    lengths.try_for_each(|(number, (found, expected))| {
+        same("length on another axis", on(number, *found), on(number, *expected))
+    })
+}
+
 /// Refuses an array with chunks that cannot be chunks of this array.
 fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), Refusal> {
     if other.members().is_some() {
         return Err(Refusal::Joined { what: "the inserted array" });
     }
-    let same = |what: &'static str, found: String, expected: String| match found == expected {
-        true => Ok(()),
-        false => Err(Refusal::Inserted { what, found, expected }),
-    };
+    check_elements(array, axis, other)?;
     let (theirs, ours) = (other.metadata(), array.metadata());
-    let rank = |array: &Array| array.shape().len().to_string();
-    same("number of axes", rank(other), rank(array))?;
-    same("data type", theirs.data_type().to_string(), ours.data_type().to_string())?;
     if theirs.codecs() != ours.codecs() {
         let codecs = |metadata: &ArrayMetadata| {
             let names = metadata.codecs().iter().map(zarr_metadata::Codec::name);
@@ -184,8 +207,10 @@ fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), Refus
         };
         let (found, expected) = (codecs(theirs), codecs(ours));
         // The names may be equal, and the configurations not.
-        let found =
-            if found == expected { format!("{found}, configured otherwise") } else { found };
+        let (found, expected) = match found == expected {
+            true => configured_otherwise(theirs, ours).unwrap_or((found, expected)),
+            false => (found, expected),
+        };
         return Err(Refusal::Inserted { what: "codecs", found, expected });
     }
     if other.fill() != array.fill() {
@@ -196,7 +221,6 @@ fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), Refus
     }
     let axes = other.grid().axes().iter().zip(array.grid().axes()).enumerate();
     for (number, (found, expected)) in axes.filter(|(number, _)| *number != axis) {
-        same("length on another axis", on(number, found.extent()), on(number, expected.extent()))?;
         if !found.same_chunks(expected) {
             let what = "chunks on another axis";
             let edges = |axis: &Axis| {
@@ -212,6 +236,19 @@ fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), Refus
         }
     }
     Ok(())
+}
+
+/// The first member in which the codecs of two documents differ, with both values.
+fn configured_otherwise(theirs: &ArrayMetadata, ours: &ArrayMetadata) -> Option<(String, String)> {
+    let codecs = |of: &ArrayMetadata| {
+        serde_json::from_str::<Value>(of.json()).ok()?.get_mut("codecs").map(Value::take)
+    };
+    let (found, expected) = (codecs(theirs)?, codecs(ours)?);
+    let mut differing = Vec::new();
+    differences("codecs".to_owned(), Some(&found), Some(&expected), &mut differing);
+    let (path, found, expected) = differing.into_iter().next()?;
+    let text = |value: Option<&Value>| value.map_or("no such member".to_owned(), Value::to_string);
+    Some((format!("{} in {path}", text(found)), text(expected)))
 }
 
 fn on(axis: usize, length: u64) -> String {

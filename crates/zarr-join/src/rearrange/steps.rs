@@ -201,6 +201,17 @@ impl Rearrangement {
         if !zarr_array::store::step!("rearrange: look for chunks that others wrote") {
             return Ok(());
         }
+        for (key, meta) in self.read.iter().flatten() {
+            if self.array.store().head(key)?.as_ref() != Some(meta) {
+                return Err(self.written(key));
+            }
+        }
+        let was_read = |key: &Key| {
+            self.read.as_ref().is_none_or(|read| read.iter().any(|(known, _)| known == key))
+        };
+        if let Some(key) = moves.removed.iter().find(|key| !was_read(key)) {
+            return Err(self.written(key));
+        }
         let own = moves.moves.iter().filter(|moved| moved.inserted.is_none());
         let mut before: Vec<&Key> = own.map(|moved| &moved.from).chain(&moves.removed).collect();
         before.sort_unstable();

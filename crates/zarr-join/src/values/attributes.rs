@@ -60,6 +60,9 @@ impl FromStr for CombineAttributes {
     }
 }
 
+/// The most characters of a value in an error.
+const SHOWN: usize = 200;
+
 /// The attributes of one member.
 pub(crate) struct Attributes<'a> {
     pub(crate) member: &'a str,
@@ -148,17 +151,76 @@ fn check_equal(members: &[Attributes<'_>], name: &str) -> Result<(), JoinError> 
             _ => false,
         };
         if !same {
-            let text = |value: Option<&str>| value.unwrap_or("absent").into();
+            let json = |text: Option<&str>| serde_json::from_str::<Value>(text?).ok();
+            let both = json(found).zip(json(expected)).filter(|(found, _)| !is_leaf(found));
+            let mut differing = Vec::new();
+            if let Some((found, expected)) = &both {
+                differences(name.to_owned(), Some(found), Some(expected), &mut differing);
+            }
+            let text = |value: Option<String>| shortened(value.unwrap_or("absent".to_owned()));
+            let (attribute, found, expected) = match differing.as_slice() {
+                [] => (name.to_owned(), found.map(str::to_owned), expected.map(str::to_owned)),
+                [(path, found, expected), more @ ..] => {
+                    let attribute =
+                        match more.iter().map(|(path, ..)| path.as_str()).collect::<Vec<_>>() {
+                            more if more.is_empty() => path.clone(),
+                            more => format!("{path} (and {})", shortened(more.join(", "))),
+                        };
+                    let text = |value: &Option<&Value>| value.map(Value::to_string);
+                    (attribute, text(found), text(expected))
+                }
+            };
             return Err(JoinError::Attribute {
                 member: member.member.into(),
-                attribute: name.into(),
-                found: text(found),
-                expected: text(expected),
+                attribute: attribute.into(),
+                found: text(found).into(),
+                expected: text(expected).into(),
                 first: first.member.into(),
             });
         }
     }
     Ok(())
+}
+
+fn is_leaf(value: &Value) -> bool {
+    !value.is_object() && !value.is_array()
+}
+
+/// A part of an attribute that differs: its path, and both values.
+pub(crate) type Difference<'v> = (String, Option<&'v Value>, Option<&'v Value>);
+
+/// The innermost members in which two values differ.
+pub(crate) fn differences<'v>(
+    path: String,
+    found: Option<&'v Value>,
+    expected: Option<&'v Value>,
+    out: &mut Vec<Difference<'v>>,
+) {
+    match (found, expected) {
+        _ if found == expected => {}
+        (Some(Value::Object(found)), Some(Value::Object(expected))) => {
+            let only = expected.keys().filter(|name| !found.contains_key(*name));
+            for name in found.keys().chain(only) {
+                differences(format!("{path}.{name}"), found.get(name), expected.get(name), out);
+            }
+        }
+        (Some(Value::Array(found)), Some(Value::Array(expected)))
+            if found.len() == expected.len() && !found.iter().all(is_leaf) =>
+        {
+            for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
+                differences(format!("{path}[{at}]"), Some(found), Some(expected), out);
+            }
+        }
+        _ => out.push((path, found, expected)),
+    }
+}
+
+/// The first characters of a text, as many as an error shows.
+fn shortened(text: String) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
 }
 
 /// The JSON text of an object with these members.

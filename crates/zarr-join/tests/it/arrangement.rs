@@ -99,8 +99,8 @@ fn a_grid_has_a_number_of_members_for_each_axis() {
     let by_coordinates = GroupArrangement::ByCoordinates(vec![y, x]);
     assert_eq!(of_groups(&both, Some(MemberGrid::Auto)), Ok(by_coordinates));
     assert_eq!(
-        of_groups(&[AxisName::Number(0)], None),
-        Err(r#"along: "0"; arrays of groups are joined along a dimension's name"#.to_owned())
+        of_groups(&[AxisName::Number(-1)], None),
+        Ok(GroupArrangement::Along("-1".to_owned()))
     );
 }
 

@@ -74,6 +74,21 @@ fn the_other_attributes_follow_the_rule() {
         attributes(CombineAttributes::Identical).as_deref().map_err(String::as_str),
         missing
     );
+
+    // Of a document only the members that differ are shown, and of long texts the beginning.
+    let document = |name: &str, kind: &str| {
+        format!(
+            r#"{{"ome": {{"version": "0.5", "multiscales": [{{"name": "{name}", "{kind}": 1}}]}}}}"#
+        )
+    };
+    let error = |a: &str, b: &str| plan(a, b, CombineAttributes::Identical).expect_err("differs");
+    assert_eq!(
+        error(&document("one", "mean"), &document("two", "max")),
+        "b.zarr: the attribute ome.multiscales[0].max (and ome.multiscales[0].name, \
+         ome.multiscales[0].mean) is 1, but absent in a.zarr"
+    );
+    let error = error(r#"{"a": "x"}"#, &format!(r#"{{"a": "{}"}}"#, "y".repeat(1000)));
+    assert!(error.len() < 300 && error.contains("y…, but"), "{error}");
 }
 
 #[test]

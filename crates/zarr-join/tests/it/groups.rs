@@ -7,9 +7,11 @@ use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix, Store, Stor
 use zarr_array::unfinished::UnfinishedWork;
 use zarr_array::{ArrayError, Group, Selection};
 use zarr_copy::MARKER;
+use zarr_join::rearrange::{GroupRearrangement, Span};
 use zarr_join::{
     CombineAttributes, GroupArrangement, GroupJoinPlan, GroupMember, JoinGroups, JoinOptions,
 };
+use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 use zarr_store_tests::objects;
 
 use crate::cases::{Case, case, group};
@@ -80,7 +82,7 @@ fn members_that_do_not_fit_are_named() {
     b: the coordinates of time begin with 2020-01-06, but a ends with 2020-01-03: they overlap or go backwards
     d: the coordinates of time begin with 2020-01-05, but c ends with 2020-01-06: they overlap or go backwards
     b: there is no crs here, as there is in a
-    no array has a dimension day: arrays need dimension names
+    no array has a dimension day; they have time, x
     "#);
     // Coordinates that decrease are in order too.
     along_time(&[case("b", [9, 8]), case("a", [7]), case("c", [6, 5])]).expect("fits");
@@ -282,4 +284,75 @@ fn documents_of_groups_by_another_program_do_not_end_a_join() {
         }
     }
     assert!(resumed > 20 && refused > 10, "{resumed} {refused}");
+}
+
+/// A group of two levels and a scalar, whose axes have no names.
+fn unnamed(name: &str, attributes: &str, shapes: [&[u64]; 2]) -> GroupMember {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let metadata = GroupMetadata::new().with_attributes(attributes).expect("attributes");
+    let group = Group::create(store, &Prefix::root(), metadata).expect("creates");
+    for (level, shape) in ["0", "1", "scalar"].into_iter().zip([shapes[0], shapes[1], &[]]) {
+        let chunks: Vec<u64> = shape.iter().map(|_| 1).collect();
+        let metadata = ArrayBuilder::new(shape.to_vec(), DataType::Uint8).chunk_shape(chunks);
+        let array = group.create_array(level, metadata.build().expect("valid")).expect("creates");
+        let count = usize::try_from(shape.iter().product::<u64>()).expect("small");
+        let values: Vec<u8> =
+            (1..=count).map(|value| u8::try_from(value).expect("small")).collect();
+        array.write(Selection::whole(shape), &values).expect("writes");
+    }
+    GroupMember::new(name, group)
+}
+
+#[test]
+fn where_no_array_has_names_axes_have_numbers() {
+    let image = r#"{"multiscales": [{"version": "0.4", "axes": [{"name": "t", "type": "time"},
+        {"name": "x", "type": "space"}], "datasets": [{"path": "0"}, {"path": "1"}]}]}"#;
+    let shapes = |group: &Group| {
+        ["0", "1", "scalar"].map(|path| group.array(path).expect("opens").shape().to_vec())
+    };
+    let member = |name, attributes| unnamed(name, attributes, [&[2, 3], &[2, 1]]);
+    for (attributes, along, expected) in [
+        ("{}", "0", [vec![4, 3], vec![4, 1], vec![]]),
+        ("{}", "-1", [vec![2, 6], vec![2, 2], vec![]]),
+        (image, "t", [vec![4, 3], vec![4, 1], vec![]]),
+        (image, "0", [vec![4, 3], vec![4, 1], vec![]]),
+        (image, "-1", [vec![2, 6], vec![2, 2], vec![]]),
+    ] {
+        let members = vec![member("a", attributes), member("b", attributes)];
+        let whole = members[0].group().clone();
+        let spans =
+            [Span::Kept(0..whole.array("1").expect("opens").shape()[usize::from(along == "-1")])];
+        let join = JoinGroups::new(members.clone(), GroupArrangement::Along(along.into()));
+        let joined = execute(&join.plan().expect("fits"));
+        assert_eq!(shapes(&joined), expected, "{attributes} {along}");
+        let level = joined.array("0").expect("opens").read(Selection::whole(&expected[0]));
+        let rows: &[u8] = match along {
+            "-1" => &[1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6],
+            _ => &[1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6],
+        };
+        assert_eq!(level.expect("reads"), rows);
+
+        // Levels have other lengths on the last axis, which are refused together.
+        let spans = spans.into_iter().chain([Span::Inserted(members[1].group().clone())]);
+        let plan = GroupRearrangement::plan(&whole, along, spans);
+        if along == "-1" {
+            let error = plan.expect_err("lengths differ").to_string();
+            assert!(error.contains("1: has the length 1 on the dimension"), "{error}");
+            continue;
+        }
+        plan.expect("fits").execute(&|_| {}).expect("appends");
+        assert_eq!(shapes(&whole), expected, "{attributes} {along}");
+    }
+    let along = |attributes, along: &str| {
+        let members = vec![member("a", attributes), member("b", attributes)];
+        let join = JoinGroups::new(members, GroupArrangement::Along(along.into()));
+        join.plan().expect_err("no such axis").to_string()
+    };
+    let none = "axes without names have numbers: 0, or -1 for the last";
+    assert_eq!(along("{}", "t"), format!("no array has a dimension t; {none}"));
+    assert_eq!(along("{}", "2"), format!("no array has a dimension 2; {none}"));
+    assert_eq!(along(image, "z"), "no array has a dimension z; they have t, x");
+    // An image names the axes of one array only: then a number would mean two things.
+    let half = image.replace(r#", {"path": "1"}"#, "");
+    assert_eq!(along(&half, "0"), "no array has a dimension 0; they have t, x");
 }

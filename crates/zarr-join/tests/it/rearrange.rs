@@ -5,6 +5,7 @@ mod ends;
 mod groups;
 mod oracle;
 mod overtaken;
+mod refilled;
 mod refused;
 
 use std::num::NonZeroUsize;

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
-from . import _codecs, _grid, _native, _node, _store
+from . import _codecs, _create, _grid, _native, _node, _store
 from ._array import Array
 from ._check import MEMORY, parsed_bytes
 from ._group import Group, wrapped
@@ -53,6 +53,7 @@ def copy(
     chunks: Any = None,
     shards: Any = None,
     codecs: _codecs.Codecs | None = None,
+    dimension_names: Any = None,
     portable: bool = False,
     overwrite: bool = False,
     resume: bool = False,
@@ -74,6 +75,7 @@ def copy(
     chunks: Any = None,
     shards: Any = None,
     codecs: _codecs.Codecs | None = None,
+    dimension_names: Any = None,
     portable: bool = False,
     overwrite: bool = False,
     resume: bool = False,
@@ -94,6 +96,7 @@ def copy(
     chunks: Any = None,
     shards: Any = None,
     codecs: _codecs.Codecs | None = None,
+    dimension_names: Any = None,
     portable: bool = False,
     overwrite: bool = False,
     resume: bool = False,
@@ -131,6 +134,9 @@ def copy(
         also damaged ones, which ``verify`` refuses.
     codecs
         The codecs of the arrays in the target; None for the source's.
+    dimension_names
+        A name or None for each axis of the target's arrays; None for the source's. For a group, arrays
+        with another number of axes keep theirs; or a dict with the paths of arrays as keys.
     portable
         Whether the target is read by other programs without a setting: chunks of one length, and
         codecs that all have, take the place of others.
@@ -192,12 +198,16 @@ def copy(
         raise ValueError(f'ome is {ome!r}: it is "0.5" or None')
     root = source.path if isinstance(source, (Array, Group)) else ""
     place = _node.at(source, source_options)
-    of_chunks, of_shards = _by_path("chunks", chunks, place), _by_path("shards", shards, place)
+    names_of = _names_by_path(dimension_names, place)
+    of_chunks, of_shards = _by_path("chunks", chunks, place, names_of), _by_path("shards", shards, place, names_of)
     grids: dict[str, dict[str, Any]] = {}
 
-    def change(path: str, document: str) -> tuple[str | None, str | None, str | None]:
+    def change(path: str, document: str) -> tuple[str | None, str | None, str | None, list[str | None] | None]:
         within, array = path.removeprefix(root).strip("/"), json.loads(document)
         shape = tuple(array["shape"])
+        names = names_of(within, len(shape))
+        if names is not None:
+            array["dimension_names"] = names
         asked, outer = of_chunks(within), of_shards(within)
         others = None
         if outer is not None:
@@ -209,7 +219,7 @@ def copy(
             grids[within] = {"chunk_grid": grid}
         chain = None if codecs is None else _codecs.as_json(codecs, array["data_type"])
         text = [None if grid is None else json.dumps(grid) for grid in (inner, stored)]
-        return text[0], chain, text[1]
+        return text[0], chain, text[1], names
 
     arguments = CopyArguments(
         change=change,
@@ -240,7 +250,7 @@ def copy(
 def copied(source: _native.NodeOrState, to: _native.NodeOrState) -> None:
     """Copies a node unchanged."""
     arguments = CopyArguments(
-        change=lambda path, document: (None, None, None), note=note_repeated, portable=False, intermediate=None,
+        change=lambda path, document: (None, None, None, None), note=note_repeated, portable=False, intermediate=None,
         memory=parsed_bytes(MEMORY), resume=False, overwrite=False, verify=False, allow_loss=False, ome_0_5=False,
     )  # fmt: skip
     _native.copy(source, to, arguments, None)
@@ -269,21 +279,46 @@ def _grid_of(lengths: Any, document: Mapping[str, Any], others: Sequence[int] | 
     return _grid.document(lengths, tuple(document["shape"]))
 
 
-def _by_path(name: str, lengths: Any, place: _native.NodeOrState) -> Callable[[str], Any]:
-    """The lengths for the array at a path. Refuses names of neither dimensions nor arrays."""
-    if not isinstance(lengths, Mapping):
-        return lambda path: lengths
+def _arrays_of(place: _native.NodeOrState) -> tuple[Array | Group, dict[str, Array]]:
+    """The node at a place, and its arrays by their paths."""
     assert not isinstance(place, tuple) or len(place) == 5
     node = wrapped(_native.Group.open_node(place) if isinstance(place, tuple) else place)
     nodes = [("", node)] if isinstance(node, Array) else node.members(max_depth=None)
-    arrays = {path: found for path, found in nodes if isinstance(found, Array)}
-    dims = {dim for array in arrays.values() for dim in array.dims or ()}
+    return node, {path: found for path, found in nodes if isinstance(found, Array)}
+
+
+_NamesByPath = Callable[[str, int], "list[str | None] | None"]
+
+
+def _names_by_path(names: Any, place: _native.NodeOrState) -> _NamesByPath:
+    """The names for the axes of the array at a path, with this number of axes."""
+    if names is None:
+        return lambda path, ndim: None
+    node, arrays = _arrays_of(place)
+    if isinstance(names, Mapping):
+        given = {path.strip("/"): _create.names_of(each) for path, each in names.items()}
+        if wrong := [path for path in given if path not in arrays]:
+            raise ValueError(f"dimension_names: there are no arrays {wrong} in {node!r}")
+        return lambda path, ndim: given.get(path)
+    all_alike = _create.names_of(names)
+    if not any(array.ndim == len(all_alike) for array in arrays.values()):
+        raise ValueError(f"dimension_names: {len(all_alike)} names, and no array in {node!r} has so many axes")
+    return lambda path, ndim: all_alike if ndim == len(all_alike) else None
+
+
+def _by_path(name: str, lengths: Any, place: _native.NodeOrState, names_of: _NamesByPath) -> Callable[[str], Any]:
+    """The lengths for the array at a path. Refuses names of neither dimensions nor arrays."""
+    if not isinstance(lengths, Mapping):
+        return lambda path: lengths
+    node, arrays = _arrays_of(place)
+    dims_of = {path: names_of(path, array.ndim) or array.dims or () for path, array in arrays.items()}
+    dims = {dim for names in dims_of.values() for dim in names}
     by_dim = {key: asked for key, asked in lengths.items() if key in dims}
     by_path = {key.strip("/"): asked for key, asked in lengths.items() if key not in dims}
     wrong = [path for path in by_path if not path or path not in arrays]
     if wrong:
         raise ValueError(f"{name}: there are no dimensions and no arrays {wrong} in {node!r}")
-    with_dims = {path for path, array in arrays.items() if not by_dim.keys().isdisjoint(array.dims or ())}
+    with_dims = {path for path, names in dims_of.items() if not by_dim.keys().isdisjoint(names)}
     return lambda path: by_path.get(path, by_dim if path in with_dims else None)
 
 
@@ -291,7 +326,7 @@ def _by_path(name: str, lengths: Any, place: _native.NodeOrState) -> Callable[[s
 class CopyArguments:
     """The arguments of the native part."""
 
-    change: Callable[[str, str], tuple[str | None, str | None, str | None]]
+    change: Callable[[str, str], tuple[str | None, str | None, str | None, list[str | None] | None]]
     note: Callable[[str, int, str], None]
     portable: bool
     intermediate: _native.State | None

@@ -69,8 +69,6 @@ def array_document(
         raise ValueError(f"order: arrays are read in C order, not {order!r}; TransposeCodec stores another")
     shape = _grid.checked_shape(shape)
     data_type = _dtypes.to_zarr(dtype)
-    if isinstance(dimension_names, str):
-        raise TypeError(f"dimension_names: a sequence of names, such as [{dimension_names!r}], not a string")
     if codecs is None:
         codecs = _codecs.joined(filters, serializer, compressors, data_type)
     elif any(part is not _AUTO for part in (filters, serializer, compressors)):
@@ -98,7 +96,7 @@ def array_document(
     if chunk_key_encoding is not None:
         found["chunk_key_encoding"] = _codecs.named(chunk_key_encoding)
     if dimension_names is not None:
-        found["dimension_names"] = list(dimension_names)
+        found["dimension_names"] = names_of(dimension_names)
     if attributes:
         found["attributes"] = _checked(attributes)
     document = json.dumps(found, allow_nan=False)
@@ -253,3 +251,10 @@ def _sharding(chunk_shape: list[int], chain: list[Any]) -> dict[str, Any]:
 
 def _checked(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: json.loads(_attributes._json(name, value)) for name, value in attributes.items()}
+
+
+def names_of(names: Any) -> list[str | None]:
+    """The names of dimensions, which are no text."""
+    if isinstance(names, str):
+        raise TypeError(f"dimension_names: a sequence of names, such as [{names!r}], not a string")
+    return list(names)

@@ -213,7 +213,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         """The group in a few lines of text."""
         return _describe.GroupInfo(self)
 
-    def rearrange(self, parts: Iterable[slice | Group], dim: str) -> None:
+    def rearrange(self, parts: Iterable[slice | Group], dim: str | int) -> None:
         """Removes, reorders and inserts whole chunks in all arrays below that have a dimension.
 
         Nothing is decoded. If the process ends just when the arrays change over, some may be
@@ -228,7 +228,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
             The parts of the new dimension: slices of its indices, which begin and end at edges of
             chunks in each array, and other groups. Their arrays with this dimension are inserted.
         dim
-            The name of the dimension.
+            The name of the dimension, or its number if no array has names.
 
         Raises
         ------
@@ -247,6 +247,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         >>> g["rain"][:].tolist()
         [4, 5, 0, 1]
         """
+        dim = str(dim)
         length = _native.dimension_length(self._native, dim)
         found = _rearrange.parts_of(parts, length, _native.Group)
         _native.rearrange_group(self._native, dim, found)

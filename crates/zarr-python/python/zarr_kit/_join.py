@@ -232,8 +232,8 @@ def join(
     target
         A folder or URL that contains nothing.
     along
-        The axis along which the members lie end to end, by name or, for arrays, by number; with
-        ``grid`` one axis per number of members.
+        The axis along which the members lie end to end, by name or, for arrays and for groups of
+        arrays without names, by number; with ``grid`` one axis per number of members.
     new_axis
         The name of a new first axis, along which the members are stacked.
     grid

@@ -24,7 +24,8 @@ use crate::stores::node_store::{NodeStore, State};
 #[derive(FromPyObject)]
 pub(crate) struct CopyArguments {
     /// A function that gets the path and document of each array, and returns the JSON of its chunk
-    /// grid, codecs and grid of shards in the target, with `None` for unchanged ones.
+    /// grid, codecs and grid of shards in the target, and the names of its axes, with `None` for
+    /// unchanged ones.
     change: Py<PyAny>,
     /// A function that gets the path of each array that is read many times, how often, and why.
     note: Py<PyAny>,
@@ -180,8 +181,8 @@ pub(crate) fn plan_copy(
     Ok(plans?.into_iter().map(planned).collect())
 }
 
-/// The JSON of a chunk grid, of codecs, and of a grid of shards.
-type NewLayout = (Option<String>, Option<String>, Option<String>);
+/// The JSON of a chunk grid, of codecs, and of a grid of shards; names of axes.
+type NewLayout = (Option<String>, Option<String>, Option<String>, Option<Vec<Option<String>>>);
 
 /// The metadata that an array has in the target.
 fn changed(
@@ -189,7 +190,7 @@ fn changed(
     prefix: &Prefix,
     metadata: &ArrayMetadata,
 ) -> Result<ArrayMetadata, PyErr> {
-    let (chunks, codecs, shards): NewLayout = Python::attach(|py| {
+    let (chunks, codecs, shards, names): NewLayout = Python::attach(|py| {
         arguments.change.call1(py, (prefix.as_str(), metadata.json()))?.extract(py)
     })?;
     let change = || -> Done<ArrayMetadata> {
@@ -202,6 +203,10 @@ fn changed(
         let codecs = codecs.transpose()?;
         let mut metadata =
             metadata.with_layout(chunks.as_ref(), codecs.as_deref(), shards.as_ref())?;
+        if let Some(names) = &names {
+            let names: Vec<_> = names.iter().map(Option::as_deref).collect();
+            metadata = metadata.with_dimension_names(&names)?;
+        }
         if arguments.portable {
             metadata = portable(&metadata).map_err(|error| refused(&error))?;
         }

@@ -16,7 +16,7 @@ use zarr_join::JoinError;
 use zarr_join::Member;
 use zarr_join::NodeMember;
 use zarr_join::rearrange::Span;
-use zarr_join::{GroupMember, GroupTree};
+use zarr_join::{GroupAxes, GroupMember, GroupTree};
 use zarr_metadata::ArrayMetadata;
 
 use crate::document::{Document, JoinedArray, Node};
@@ -270,13 +270,17 @@ impl StoredDocument {
                 Ok(vec![(here, &**array, axis)])
             }
             AxisOf::Named(name) => {
-                let having: Vec<_> = arrays
-                    .filter_map(|(path, array)| {
-                        let names = array.metadata.dimension_names()?.iter();
-                        let axis = names.map(Option::as_deref).position(|own| own == Some(name))?;
-                        Some((path, array, axis))
-                    })
-                    .collect();
+                let arrays: Vec<_> = arrays.collect();
+                let groups = self.document.nodes.iter().filter_map(|(path, node)| match node {
+                    Node::Group(group) => Some((path.as_str(), group)),
+                    Node::Array(_) => None,
+                });
+                let documents = arrays.iter().map(|(path, array)| (*path, &array.metadata));
+                let mut axes = GroupAxes::of(groups, documents);
+                let dimension = axes.dimension(name);
+                let numbered =
+                    |(path, array)| Some((path, array, *axes.numbers(path, &dimension).first()?));
+                let having: Vec<_> = arrays.into_iter().filter_map(numbered).collect();
                 if having.is_empty() { Err(missing(name.to_owned())) } else { Ok(having) }
             }
         }

@@ -2,8 +2,8 @@
 
 mod plan;
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::json;
@@ -82,8 +82,12 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     let mut readers = Readers::new();
     // Each array is asked for more than once, and measured once.
     let mut presets: HashMap<Prefix, Option<Vec<Codec>>> = HashMap::new();
+    let mut with_shards = HashSet::new();
     let change = &mut |prefix: &Prefix, metadata: &ArrayMetadata| {
         let path = is_group.then(|| prefix.as_str());
+        if args.rules.changes_shards(prefix.as_str(), metadata) {
+            with_shards.insert(prefix.to_string());
+        }
         let tried = |goal| match presets.entry(prefix.clone()) {
             Entry::Occupied(known) => Ok(known.get().clone()),
             Entry::Vacant(new) => Ok(new.insert(best(args, &source, prefix, goal)?).clone()),
@@ -150,6 +154,12 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     }
     for array in &summary.kept {
         note(format_args!("{} is copied as it is: {}", array.path, array.reason));
+    }
+    if summary.kept.iter().any(|array| with_shards.contains(&array.path)) {
+        note(
+            "the stored chunks of such arrays are shards, for which --chunks alone gives lengths; with \
+             --shards, --chunks are those within the shards",
+        );
     }
     if summary.hidden_chunks > 0 {
         note(format_args!(

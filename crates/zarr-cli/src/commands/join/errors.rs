@@ -5,10 +5,13 @@ use zarr_kit::codec::ChainError;
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::JoinError;
 
+use crate::args::Join;
 use crate::error::CliError;
 
 /// The error, with the place as the user wrote it.
-pub(super) fn failed(error: JoinError, target: &str) -> CliError {
+pub(super) fn failed(error: JoinError, args: &Join) -> CliError {
+    let target = args.output.as_deref().unwrap_or_default();
+    let is_chosen = args.chunks.is_some() || args.shards.is_some();
     match error {
         JoinError::Transfer(cause) => {
             let place = match *cause {
@@ -20,7 +23,7 @@ pub(super) fn failed(error: JoinError, target: &str) -> CliError {
         }
         JoinError::Target(cause) => match &*cause {
             ArrayError::Chain { cause: chain, .. } => {
-                CliError::Usage { message: format!("{cause}: {}", help(chain)) }
+                CliError::Usage { message: format!("{cause}: {}", help(chain, is_chosen)) }
             }
             _ => JoinError::Target(cause).into(),
         },
@@ -32,9 +35,13 @@ pub(super) fn failed(error: JoinError, target: &str) -> CliError {
 }
 
 /// What helps if the codecs of the first member do not make the joined array.
-fn help(error: &ChainError) -> &'static str {
+fn help(error: &ChainError, is_chosen: bool) -> &'static str {
     if error.is_read_only() {
         return "not all chunks can be moved unchanged: copy the members, and join the copies";
+    }
+    if is_chosen {
+        return "--shards gives the lengths of the joined array's shards, and --chunks then those of the \
+                chunks within";
     }
     // Shards, for example, if a member that is not the last ends within one.
     "the codecs do not take the chunks that the members make; --chunks gives the joined array others"

@@ -94,7 +94,7 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
     if result.is_err() {
         target.opened.abandon();
     }
-    let did = result.map_err(|error| failed(error, &target.shown))?;
+    let did = result.map_err(|error| failed(error, args))?;
     target.finish()?;
     let text = did_in_words(names.len(), &plan, &target.shown, &did);
     done(args.json, text, || {
@@ -138,7 +138,7 @@ fn plan(args: &args::Join, members: NodeMembers) -> Result<NodePlan, CliError> {
         }
     };
     planned.map_err(|refused| match refused {
-        CliError::Join(error) => failed(*error, args.output.as_deref().unwrap_or_default()),
+        CliError::Join(error) => failed(*error, args),
         error => error,
     })
 }

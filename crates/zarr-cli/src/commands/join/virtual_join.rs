@@ -25,11 +25,11 @@ pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliErro
             (count, "group", Document::of_groups(&arrange::groups(args, members)?, output, missing))
         }
     };
-    let mut document = document.map_err(failed)?;
+    let mut document = document.map_err(|error| failed(error, args))?;
     if args.chunks_may_change {
         document = document.chunks_may_change();
     }
-    document.write(output, &store_options()).map_err(failed)?;
+    document.write(output, &store_options()).map_err(|error| failed(error, args))?;
     if let Some(member) = document.members().find(|member| is_outside(&member.location))
         && !outside_members()
     {
@@ -50,9 +50,9 @@ fn is_outside(location: &str) -> bool {
     location.starts_with("..") || location.starts_with('/') || location.contains(':')
 }
 
-fn failed(error: VirtualJoinError) -> CliError {
+fn failed(error: VirtualJoinError, args: &args::Join) -> CliError {
     match error {
-        VirtualJoinError::Join(cause) => errors::failed(*cause, ""),
+        VirtualJoinError::Join(cause) => errors::failed(*cause, args),
         error => CliError::VirtualJoin(error),
     }
 }

@@ -5,17 +5,20 @@ use std::collections::HashSet;
 use serde_json::value::RawValue;
 use zarr_kit::Prefix;
 use zarr_kit::array::store::UpdatePolicy;
-use zarr_kit::array::{node, update_attributes};
+use zarr_kit::array::{node, update_attributes, update_dimension_names};
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::format::pretty::raw;
 use zarr_kit::report::words;
 
-use crate::args::Attrs;
+use crate::args::{Attrs, dimension_names};
 use crate::error::CliError;
 use crate::output::print::{self, note};
 use crate::stores::node_store::NodeStore;
 
 pub(crate) fn run(args: &Attrs) -> Result<(), CliError> {
+    if let Some(text) = &args.dims {
+        return rename(text, &NodeStore::to_change(&args.path)?);
+    }
     if !args.set.is_empty() || !args.remove.is_empty() {
         return change(args, &NodeStore::to_change(&args.path)?);
     }
@@ -40,6 +43,27 @@ fn attribute<'n>(
         NodeMetadata::Group(group) => group.attribute(name),
     };
     value.ok_or_else(|| CliError::argument(argument, name, "there is no such attribute"))
+}
+
+fn rename(text: &str, place: &NodeStore) -> Result<(), CliError> {
+    let wrong = |reason: String| Err(CliError::argument("--dims", text, reason));
+    let node = place.node()?;
+    let NodeMetadata::Array(array) = &node else {
+        let reason = "it is a group; its arrays have axes, and `copy --dims` names those of all";
+        return wrong(reason.to_owned());
+    };
+    let (names, rank) = (dimension_names(text).collect::<Vec<_>>(), array.shape().len());
+    if names.len() != rank {
+        let names = words::counted(names.len(), "name");
+        return wrong(format!("{names}, but the array has {}", words::axes(rank)));
+    }
+    let failed = |cause| place.failed(cause);
+    let root = Prefix::root();
+    node::refuse_version_2(node.is_version_2(), &root).map_err(failed)?;
+    update_dimension_names(&place.store, &root, UpdatePolicy::default(), &names).map_err(failed)?;
+    place.finish()?;
+    note(format_args!("named {} of {}", words::axes(rank), place.shown));
+    Ok(())
 }
 
 fn change(args: &Attrs, place: &NodeStore) -> Result<(), CliError> {

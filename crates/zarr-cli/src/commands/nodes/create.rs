@@ -17,7 +17,7 @@ use zarr_kit::{
 };
 
 use super::like::Like;
-use crate::args::Create;
+use crate::args::{Create, dimension_names};
 use crate::commands::inspect::advise::best_like;
 use crate::error::CliError;
 use crate::notation::chunks::{self, chunk_counts};
@@ -316,11 +316,10 @@ pub(crate) fn numbers(argument: &'static str, text: &str) -> Result<Vec<u64>, Cl
 
 fn names(text: Option<&str>, rank: usize) -> Result<Option<Vec<Option<String>>>, CliError> {
     let Some(text) = text else { return Ok(None) };
-    let names: Vec<Option<String>> = text
-        .split(',')
-        .filter(|_| rank > 0 || !text.trim().is_empty())
-        .map(|name| Some(name.trim().to_owned()).filter(|name| !name.is_empty()))
-        .collect();
+    let names: Vec<Option<String>> = match (text.trim(), rank) {
+        ("", 0) => Vec::new(),
+        _ => dimension_names(text).map(|name| name.map(str::to_owned)).collect(),
+    };
     if names.len() == rank {
         return Ok(Some(names));
     }

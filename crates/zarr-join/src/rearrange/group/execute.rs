@@ -146,7 +146,7 @@ impl GroupRearrangement {
             levels: levels(array.prefix()).saturating_sub(levels(self.group.prefix())),
             axis: plan.axis,
             length: array.shape()[plan.axis],
-            placements: self.placements.clone(),
+            placements: plan.spans.clone(),
             document: gone.metadata().clone(),
         };
         let home = array.layout().key_encoding();

@@ -11,7 +11,7 @@ mod group_marker;
 pub(super) mod recorded_plan;
 mod repair;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use zarr_array::Array;
 use zarr_array::ArrayError;
@@ -22,6 +22,7 @@ use zarr_cf::{Change, GroupMeaning, JoinedAxes};
 use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 use super::{RearrangeCounts, Rearrangement, Span};
+use crate::axes::GroupAxes;
 use crate::conventions;
 use crate::members::member::Member;
 use crate::rearrange::error::{Refusal, refused};
@@ -37,7 +38,6 @@ pub struct GroupRearrangement {
     group: Group,
     paths: Vec<String>,
     arrays: Vec<Rearrangement>,
-    placements: Vec<Span<u64>>,
     inserted: Vec<Vec<Array>>,
     /// The arrays without the dimension, with their paths: of the group, and of each inserted group.
     unjoined: Vec<(String, Array)>,
@@ -96,7 +96,8 @@ impl GroupRearrangement {
 
 impl GroupRearrangement {
     /// Plans to make a dimension of these spans, one after another, in all arrays below a group
-    /// that have a dimension of this name; see [`Rearrangement::plan`]. An inserted group has the same
+    /// that have a dimension of this name, or number: see [`GroupAxes::dimension`] and
+    /// [`Rearrangement::plan`]. An inserted group has the same
     /// arrays with this dimension, at the same paths. Its other arrays are not looked at. Its times are
     /// converted to the units of the group's own, exactly.
     ///
@@ -134,8 +135,10 @@ impl GroupRearrangement {
     ) -> Result<Self, ArrayError> {
         node::refuse_version_2(group.metadata().is_version_2(), group.prefix())?;
         refuse_unfinished(group)?;
-        let (own, unjoined, groups) = arrays_by(group, dimension)?;
-        length_of(group, dimension, &own)?;
+        let found = ByDimension::of(group, dimension)?;
+        found.length(group)?;
+        let ByDimension { dimension, own, others: unjoined, groups, .. } = found;
+        let dimension = dimension.as_str();
         let refuse = |path: &str, reason: String| {
             let prefix = group.prefix().join(path)?;
             Err::<(), _>(refused(&prefix, Refusal::Convention { reason }))
@@ -143,7 +146,7 @@ impl GroupRearrangement {
         if let Some((path, reason)) = conventions::refused(&groups, Change::Rearrange(dimension)) {
             refuse(path, reason)?;
         }
-        let (mut placements, mut inserted) = (Vec::new(), Vec::new());
+        let mut inserted = Vec::new();
         let mut inserted_unjoined = Vec::new();
         let mut of_arrays: Vec<Vec<Span>> = vec![Vec::new(); own.len()];
         let (mut at, mut is_moved) = (0_u64, false);
@@ -153,10 +156,11 @@ impl GroupRearrangement {
                     is_moved |= range.start != at;
                     at = at.saturating_add(range.end.saturating_sub(range.start));
                     of_arrays.iter_mut().for_each(|spans| spans.push(Span::Kept(range.clone())));
-                    placements.push(Span::Kept(range));
                 }
                 Span::Inserted(other) => {
-                    let (theirs, others, inserted_groups) = arrays_by(&other, dimension)?;
+                    let found = ByDimension::of(&other, dimension)?;
+                    let added = found.length(&other)?;
+                    let ByDimension { own: theirs, others, groups: inserted_groups, .. } = found;
                     for (path, own) in &groups {
                         let Some(found) = inserted_groups.get(path) else { continue };
                         let both = [
@@ -168,7 +172,6 @@ impl GroupRearrangement {
                             |error| refuse(path, error.to_string()).map(|()| Vec::new()),
                         )?;
                     }
-                    let added = length_of(&other, dimension, &theirs)?;
                     at = at.saturating_add(added);
                     check_paths(group, "with", &own, &theirs, |found| &found.path)?;
                     check_paths(group, "without", &unjoined, &others, |(path, _)| path)?;
@@ -179,7 +182,6 @@ impl GroupRearrangement {
                         check_names(&ours.array, theirs)?;
                         spans.push(Span::Inserted(theirs.clone()));
                     }
-                    placements.push(Span::Inserted(added));
                     inserted.push(theirs);
                 }
             }
@@ -206,16 +208,7 @@ impl GroupRearrangement {
                 region_indexes.push(prefix);
             }
         }
-        Ok(Self {
-            group,
-            paths,
-            arrays,
-            placements,
-            inserted,
-            unjoined,
-            inserted_unjoined,
-            region_indexes,
-        })
+        Ok(Self { group, paths, arrays, inserted, unjoined, inserted_unjoined, region_indexes })
     }
 }
 
@@ -225,7 +218,7 @@ impl GroupRearrangement {
 /// As [`GroupRearrangement::plan`].
 pub fn dimension_length(group: &Group, dimension: &str) -> Result<u64, ArrayError> {
     refuse_unfinished(group)?;
-    length_of(group, dimension, &arrays_by(group, dimension)?.0)
+    ByDimension::of(group, dimension)?.length(group)
 }
 
 /// Refuses a group in which some arrays may have been rearranged and others not, because a
@@ -314,52 +307,60 @@ fn arrays_below(group: &Group) -> Result<(Vec<(String, Array)>, Groups), ArrayEr
     Ok((found, groups))
 }
 
-/// The arrays that have a dimension of this name, and the others with their paths.
-type ByDimension = (Vec<DimensionArray>, Vec<(String, Array)>, Groups);
-
-fn arrays_by(group: &Group, dimension: &str) -> Result<ByDimension, ArrayError> {
-    let (mut found, mut others) = (Vec::new(), Vec::new());
-    let (arrays, groups) = arrays_below(group)?;
-    for (path, array) in arrays {
-        let names = array.metadata().dimension_names().unwrap_or_default().iter();
-        let mut axes = names.enumerate().filter(|(_, name)| name.as_deref() == Some(dimension));
-        let Some((axis, _)) = axes.next() else {
-            others.push((path, array));
-            continue;
-        };
-        if axes.next().is_some() {
-            let dimension = dimension.to_owned();
-            return Err(refused(array.prefix(), Refusal::TwoAxes { dimension }));
-        }
-        found.push(DimensionArray { path, array, axis });
-    }
-    Ok((found, others, groups))
+/// The arrays below a group by a dimension.
+struct ByDimension {
+    /// Its name.
+    dimension: String,
+    /// The arrays that have it.
+    own: Vec<DimensionArray>,
+    /// The others, with their paths.
+    others: Vec<(String, Array)>,
+    groups: Groups,
+    /// The names of all dimensions.
+    known: Vec<String>,
 }
 
-/// The length of the dimension in all of these.
-fn length_of(group: &Group, dimension: &str, arrays: &[DimensionArray]) -> Result<u64, ArrayError> {
-    let dimension = || dimension.to_owned();
-    let length = |found: &DimensionArray| found.array.shape()[found.axis];
-    let Some(first) = arrays.first() else {
-        let (all, _) = arrays_below(group)?;
-        let names = all.iter().flat_map(|(_, array)| array.metadata().dimension_names());
-        let known: BTreeSet<String> = names.flatten().flatten().cloned().collect();
-        let known = known.into_iter().collect();
-        let none = Refusal::NoDimension { dimension: dimension(), known };
-        return Err(refused(group.prefix(), none));
-    };
-    let expected = length(first);
-    match arrays.iter().find(|found| length(found) != expected) {
-        None => Ok(expected),
-        Some(other) => Err(refused(
-            other.array.prefix(),
-            Refusal::Lengths {
-                dimension: dimension(),
-                found: length(other),
-                other: first.path.clone(),
-                expected,
-            },
-        )),
+impl ByDimension {
+    /// Of the dimension that a text names: [`GroupAxes::dimension`].
+    fn of(group: &Group, dimension: &str) -> Result<Self, ArrayError> {
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        let (arrays, groups) = arrays_below(group)?;
+        let documents = arrays.iter().map(|(path, array)| (path.as_str(), array.metadata()));
+        let each = groups.iter().map(|(path, group)| (path.as_str(), group));
+        let mut axes = GroupAxes::of(each, documents);
+        let dimension = axes.dimension(dimension);
+        let known = axes.known().into_iter().map(str::to_owned).collect();
+        for (path, array) in arrays {
+            match *axes.numbers(&path, &dimension) {
+                [] => others.push((path, array)),
+                [axis] => own.push(DimensionArray { path, array, axis }),
+                _ => return Err(refused(array.prefix(), Refusal::TwoAxes { dimension })),
+            }
+        }
+        Ok(Self { dimension, own, others, groups, known })
+    }
+
+    /// The length of the dimension in all arrays that have it.
+    fn length(&self, group: &Group) -> Result<u64, ArrayError> {
+        let dimension = || self.dimension.clone();
+        let length = |found: &DimensionArray| found.array.shape()[found.axis];
+        let Some(first) = self.own.first() else {
+            let none = Refusal::NoDimension { dimension: dimension(), known: self.known.clone() };
+            return Err(refused(group.prefix(), none));
+        };
+        let expected = length(first);
+        match self.own.iter().find(|found| length(found) != expected) {
+            None => Ok(expected),
+            Some(other) => Err(refused(
+                other.array.prefix(),
+                Refusal::Lengths {
+                    dimension: dimension(),
+                    found: length(other),
+                    other: first.path.clone(),
+                    expected,
+                },
+            )),
+        }
     }
 }
 

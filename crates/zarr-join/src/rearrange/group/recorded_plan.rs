@@ -117,6 +117,7 @@ impl RecordedPlan {
             return Err(changed("the length of the dimension"));
         }
         let counts = RearrangeCounts::default();
-        Ok(Rearrangement { array: array.clone(), axis: self.axis, placed, rearranged, counts })
+        let (array, axis, spans) = (array.clone(), self.axis, self.placements.clone());
+        Ok(Rearrangement { array, axis, placed, rearranged, counts, spans, read: None })
     }
 }

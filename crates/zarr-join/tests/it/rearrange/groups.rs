@@ -23,7 +23,7 @@ pub(super) fn at(path: &str) -> Prefix {
     Prefix::new(path).expect("a prefix")
 }
 
-fn named(document: &str, names: &str) -> String {
+pub(super) fn named(document: &str, names: &str) -> String {
     document.replace("\"attributes\"", &format!("\"dimension_names\": {names}, \"attributes\""))
 }
 
@@ -60,7 +60,7 @@ fn group(store: &Arc<dyn Store>, attribute: &str, length: u64) -> Group {
     root
 }
 
-fn open(store: &Arc<dyn Store>, path: &str) -> Result<Array, ArrayError> {
+pub(super) fn open(store: &Arc<dyn Store>, path: &str) -> Result<Array, ArrayError> {
     let array = Array::open(store.clone(), &at(path))?;
     let array = array.with_update_policy(UpdatePolicy::AcceptSingleProcess);
     Ok(array.with_threads(NonZeroUsize::MIN))
@@ -75,7 +75,7 @@ pub(super) fn run(store: &Arc<dyn Store>, spans: &[Span<Group>]) -> Result<(), A
     GroupRearrangement::plan(&open_group(store)?, "time", spans.iter().cloned())?.execute(&|_| {})
 }
 
-fn settle(store: &Arc<dyn Store>) -> Result<Option<Repair>, ArrayError> {
+pub(super) fn settle(store: &Arc<dyn Store>) -> Result<Option<Repair>, ArrayError> {
     repair_group(&open_group(store)?)
 }
 

@@ -231,3 +231,30 @@ fn what_another_program_marks_is_left_alone() {
     assert!(error.contains("is not understood"), "{error}");
     assert_eq!(super::found(&store), ["unfinished-rearrangement"]);
 }
+
+#[test]
+fn a_write_into_a_chunk_that_is_filled_up_is_noticed_and_kept() {
+    // The last chunk of the first is absent.
+    for (length, at_plan) in [(8, true), (8, false), (5, true), (5, false)] {
+        let written = document(&[length], &regular(&[3]), SLASH, BYTES);
+        let array = filled(memory(), &Prefix::root(), &written, 0);
+        let other = filled(memory(), &Prefix::root(), &written, 100);
+        let spans = [Span::Kept(0..length), Span::Inserted(other)];
+        let plan = Rearrangement::plan(&array, 0, spans).expect("fits");
+        let before = rows(&array, 0);
+        let write = || array.write(length - 1..length, &[77]).expect("writes");
+        if at_plan {
+            write();
+        }
+        let result = plan.execute(&|at| {
+            if !at_plan && at.done * 2 == at.total {
+                write();
+            }
+        });
+        let error = result.expect_err("notices").to_string();
+        assert!(error.contains("was written or removed meanwhile: nothing is changed"), "{error}");
+        let now = Array::open(array.store().clone(), &Prefix::root()).expect("opens");
+        assert_eq!(rows(&now, 0), [&before[..before.len() - 1], &[vec![77]]].concat());
+        assert_eq!(super::found(array.store()), Vec::<&str>::new());
+    }
+}
