@@ -306,7 +306,8 @@ fn unnamed(name: &str, attributes: &str, shapes: [&[u64]; 2]) -> GroupMember {
 #[test]
 fn where_no_array_has_names_axes_have_numbers() {
     let image = r#"{"multiscales": [{"version": "0.4", "axes": [{"name": "t", "type": "time"},
-        {"name": "x", "type": "space"}], "datasets": [{"path": "0"}, {"path": "1"}]}]}"#;
+        {"name": "x", "type": "space"}], "datasets": [{"path": "0",
+        "coordinateTransformations": [{"type": "translation", "translation": [0, 1]}]}, {"path": "1"}]}]}"#;
     let shapes = |group: &Group| {
         ["0", "1", "scalar"].map(|path| group.array(path).expect("opens").shape().to_vec())
     };
@@ -320,8 +321,7 @@ fn where_no_array_has_names_axes_have_numbers() {
     ] {
         let members = vec![member("a", attributes), member("b", attributes)];
         let whole = members[0].group().clone();
-        let spans =
-            [Span::Kept(0..whole.array("1").expect("opens").shape()[usize::from(along == "-1")])];
+        let end = whole.array("1").expect("opens").shape()[usize::from(along == "-1")];
         let join = JoinGroups::new(members.clone(), GroupArrangement::Along(along.into()));
         let joined = execute(&join.plan().expect("fits"));
         assert_eq!(shapes(&joined), expected, "{attributes} {along}");
@@ -333,7 +333,9 @@ fn where_no_array_has_names_axes_have_numbers() {
         assert_eq!(level.expect("reads"), rows);
 
         // Levels have other lengths on the last axis, which are refused together.
-        let spans = spans.into_iter().chain([Span::Inserted(members[1].group().clone())]);
+        // As `append` does it, with nothing after the end.
+        let other = Span::Inserted(members[1].group().clone());
+        let spans = [Span::Kept(0..end), other, Span::Kept(end..end)];
         let plan = GroupRearrangement::plan(&whole, along, spans);
         if along == "-1" {
             let error = plan.expect_err("lengths differ").to_string();

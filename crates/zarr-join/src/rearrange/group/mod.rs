@@ -153,7 +153,7 @@ impl GroupRearrangement {
         for span in spans {
             match span {
                 Span::Kept(range) => {
-                    is_moved |= range.start != at;
+                    is_moved |= range.start != at && !range.is_empty();
                     at = at.saturating_add(range.end.saturating_sub(range.start));
                     of_arrays.iter_mut().for_each(|spans| spans.push(Span::Kept(range.clone())));
                 }
