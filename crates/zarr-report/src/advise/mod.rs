@@ -6,11 +6,11 @@
 //! needs. A value outside the sample that needs more bits is refused when it is written.
 
 mod candidates;
-#[cfg(test)]
-mod exhaustive;
 mod goal;
 mod sample;
 mod short;
+#[cfg(test)]
+mod tests;
 mod trial;
 
 use std::time::Duration;

@@ -2,8 +2,6 @@
 
 mod aligned;
 mod documents;
-#[cfg(test)]
-mod in_common;
 mod node;
 mod objects;
 mod passes;
@@ -13,8 +11,6 @@ mod spool;
 mod sums;
 mod tasks;
 mod values;
-#[cfg(test)]
-mod whole_arrays;
 
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
@@ -462,6 +458,9 @@ impl Comparison<'_> {
 
 #[cfg(test)]
 mod tests {
+    mod in_common;
+    mod whole_arrays;
+
     use super::DiffSummary;
 
     #[test]

@@ -4,8 +4,6 @@
 //! interoperability tests read the same table, and the results of the conformance suite are
 //! compared with it.
 
-#[cfg(test)]
-mod evidence;
 mod portable;
 
 use std::sync::OnceLock;
@@ -341,6 +339,8 @@ pub fn table() -> String {
 
 #[cfg(test)]
 mod tests {
+    mod evidence;
+
     use zarr_metadata::{ArrayBuilder, DataType, Packbits};
 
     use super::*;

@@ -6,9 +6,6 @@ mod count;
 mod disjoint;
 mod element;
 mod grid;
-#[cfg(all(feature = "std", target_os = "linux"))]
-#[cfg(test)]
-mod guarded;
 mod instructions;
 mod kernel;
 mod memory;
@@ -17,6 +14,9 @@ mod one_loop;
 mod output;
 mod owned;
 mod region;
+#[cfg(all(feature = "std", target_os = "linux"))]
+#[cfg(test)]
+mod tests;
 
 pub use copy_plan::CopyPlan;
 #[cfg(feature = "count")]

@@ -9,7 +9,7 @@ use zarr_array::store::{Key, Links, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_metadata::{ArrayBuilder, Codec, DataType};
 use zarr_store_tests::CountedChunks;
 
-use super::{DiffEvent, DiffNode, DiffSummary, diff};
+use super::super::{DiffEvent, DiffNode, DiffSummary, diff};
 
 const SIDE: u64 = 600;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use zarr_metadata::{ArrayBuilder, DataType};
 
-use super::{AFTER_SHARDS, Needs, RECTILINEAR, Readers, SNAPPY, programs};
+use super::super::{AFTER_SHARDS, Needs, RECTILINEAR, Readers, SNAPPY, programs};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -166,7 +166,7 @@ fn the_page_on_other_programs_has_the_table() {
     let page = read("docs/interop-programs.md");
     let (before, rest) = page.split_once(START).expect("the start of the table");
     let (_, after) = rest.split_once("\n\n").expect("the end of the table");
-    let written = format!("{before}{START}{}\n{after}", super::table());
+    let written = format!("{before}{START}{}\n{after}", super::super::table());
     if std::env::var("BOOK").is_ok_and(|book| book == "write") {
         std::fs::write(format!("{ROOT}/docs/interop-programs.md"), written).expect("writes");
     } else {

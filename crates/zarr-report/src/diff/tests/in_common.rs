@@ -8,7 +8,7 @@ use zarr_array::store::{MemoryStore, Prefix, Store};
 use zarr_array::{Array, AxisSelection, Group, Selection};
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 
-use super::{DiffEvent, DiffNode, DiffSummary, diff};
+use super::super::{DiffEvent, DiffNode, DiffSummary, diff};
 
 /// A group with `x`, an array of times by columns, and its coordinate `time`.
 fn group(
