@@ -1,6 +1,5 @@
 //! The message of a command that a signal ends: Ctrl-C, a termination request, or a closed terminal.
 
-use std::fmt::Display;
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,14 +18,17 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// The message is formatted when the signal arrives.
-    pub(crate) fn saying(message: impl Display + Send + 'static, bar: &Bar) -> Self {
+    /// The message is made when the signal arrives, of what the bar then says is done.
+    pub(crate) fn saying<M: Into<String>>(
+        message: impl Fn(Option<String>) -> M + Send + 'static,
+        bar: &Bar,
+    ) -> Self {
         let active = Arc::new(AtomicBool::new(true));
         let (says, bar) = (Arc::clone(&active), bar.clone());
         // This runs on a separate thread, where the restrictions of signal handlers do not apply.
         signals::on_first(move |signal| {
             if says.load(Ordering::Relaxed) {
-                let message = message.to_string();
+                let message: String = message(bar.said()).into();
                 bar.clear();
                 print::note(message);
             }

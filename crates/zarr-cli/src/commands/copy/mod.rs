@@ -115,7 +115,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         (None, true) => INTERRUPTED_OVERWRITE,
         (None, false) => INTERRUPTED,
     };
-    let interrupt = Interrupt::saying(how, &bar);
+    let interrupt = Interrupt::saying(move |_| how, &bar);
     let result = copy_tree(ends.0, ends.1, change, &options, &mut |prefix, progress| {
         let name = if prefix.is_root() { "copying" } else { prefix.as_str() };
         if progress.done == 0

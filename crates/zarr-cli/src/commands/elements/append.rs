@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Append) -> Result<(), CliError> {
         None => Vec::new(),
     };
     let bar = Bar::new();
-    let interrupt = Interrupt::saying(INTERRUPTED, &bar);
+    let interrupt = Interrupt::saying(|_| INTERRUPTED, &bar);
     let input = Input::open(file, args.reading.format)?;
     let entry = Entry::of(args.reading, args.writing);
     let before = array.shape().to_vec();

@@ -1,7 +1,6 @@
 //! `zarr-kit read`.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use zarr_kit::cf::{CfError, Decoder};
@@ -84,7 +83,7 @@ fn read(args: &Read, place: &NodeStore, fetched: &Fetched) -> Result<(), CliErro
         // Beside elements that scroll past, a bar would only flicker.
         false => Bar::hidden(),
     };
-    let _interrupt = Interrupt::saying(Interrupted::of(args.output.as_deref(), &bar), &bar);
+    let _interrupt = Interrupt::saying(interrupted(args.output.as_deref()), &bar);
     let array = match is_whole {
         // How many bytes there are is not known, or they are read all at once.
         true => Moved::show(&array, Work::Reading, &bar),
@@ -171,30 +170,16 @@ fn read(args: &Read, place: &NodeStore, fetched: &Fetched) -> Result<(), CliErro
     out.finish()
 }
 
-/// The message when a read is interrupted.
-struct Interrupted {
-    bar: Bar,
-    /// Empty for standard output.
-    file: PathBuf,
-}
-
-impl Interrupted {
-    fn of(output: Option<&Path>, bar: &Bar) -> Self {
-        let file = output.filter(|path| *path != Path::new("-")).unwrap_or(Path::new(""));
-        Self { bar: bar.clone(), file: file.to_owned() }
-    }
-}
-
-impl fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("interrupted; ")?;
-        if let Some(said) = self.bar.said() {
-            write!(f, "{said} of the elements were read, and ")?;
-        }
-        match self.file.as_os_str().is_empty() {
-            true => f.write_str("the output is not complete"),
-            false => write!(f, "{} is as it was", self.file.display()),
-        }
+/// The message when a read is interrupted, with what was read by then.
+fn interrupted(output: Option<&Path>) -> impl Fn(Option<String>) -> String + use<> {
+    let file = output.filter(|path| *path != Path::new("-")).map(Path::to_owned);
+    move |said| {
+        let read = said.map(|said| format!("{said} of the elements were read, and "));
+        let end = match &file {
+            None => "the output is not complete".to_owned(),
+            Some(file) => format!("{} is as it was", file.display()),
+        };
+        format!("interrupted; {}{end}", read.unwrap_or_default())
     }
 }
 

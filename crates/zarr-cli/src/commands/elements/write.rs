@@ -1,7 +1,5 @@
 //! `zarr-kit write`.
 
-use std::fmt;
-
 use serde_json::{Value, json};
 use zarr_kit::codec::Options;
 use zarr_kit::report::words;
@@ -24,7 +22,7 @@ pub(crate) fn run(args: &Write) -> Result<(), CliError> {
     let array = writer(&place, args.writing)?.with_update_policy(policy(args.sole_writer));
     let region = region(&place, array.metadata(), args.region.as_deref())?;
     let bar = Bar::new();
-    let interrupt = Interrupt::saying(Interrupted::of(&array, &bar), &bar);
+    let interrupt = Interrupt::saying(interrupted(&array), &bar);
     write(args, &place, &array, &region, &bar)?;
     drop(interrupt);
     drop(bar);
@@ -44,30 +42,15 @@ pub(crate) fn run(args: &Write) -> Result<(), CliError> {
     })
 }
 
-/// The message when a write is interrupted.
-struct Interrupted {
-    bar: Bar,
-    /// Whether a session was not complete, of which nothing stays.
-    uncommitted: bool,
-}
-
-impl Interrupted {
-    fn of(array: &Array, bar: &Bar) -> Self {
-        let uncommitted = array.store().capabilities().uncommitted;
-        Self { bar: bar.clone(), uncommitted }
-    }
-}
-
-impl fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.bar.said().filter(|_| !self.uncommitted) {
-            None => f.write_str("interrupted; nothing was written"),
-            Some(said) => write!(
-                f,
-                "interrupted; {said} were written, and each chunk has its old or its new elements: \
-                 run the command again to write all"
-            ),
-        }
+/// The message when a write is interrupted. Of a session that was not complete nothing stays.
+fn interrupted(array: &Array) -> impl Fn(Option<String>) -> String + use<> {
+    let uncommitted = array.store().capabilities().uncommitted;
+    move |said| match said.filter(|_| !uncommitted) {
+        None => "interrupted; nothing was written".to_owned(),
+        Some(said) => format!(
+            "interrupted; {said} were written, and each chunk has its old or its new elements: run \
+             the command again to write all"
+        ),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `zarr-kit stats`.
 
+use std::fs;
 use std::path::Path;
-use std::{fmt, fs};
 
 use zarr_kit::report::stats::Stats as Statistics;
 
@@ -18,13 +18,9 @@ use crate::stores::node_store::NodeStore;
 const LONGEST: u64 = 1 << 20;
 
 /// The message when statistics are interrupted.
-struct Interrupted(Bar);
-
-impl fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let said = self.0.said().unwrap_or_else(|| "none".to_owned());
-        write!(f, "interrupted; {said} of the elements were read; --part divides the work")
-    }
+fn interrupted(said: Option<String>) -> String {
+    let said = said.unwrap_or_else(|| "none".to_owned());
+    format!("interrupted; {said} of the elements were read; --part divides the work")
 }
 
 pub(crate) fn run(args: &Stats) -> Result<(), CliError> {
@@ -39,7 +35,7 @@ pub(crate) fn run(args: &Stats) -> Result<(), CliError> {
             None => vec![region],
         };
         let bar = Bar::new();
-        let _interrupt = Interrupt::saying(Interrupted(bar.clone()), &bar);
+        let _interrupt = Interrupt::saying(interrupted, &bar);
         let total = regions.iter().try_fold(0_u64, |total, region| {
             total.checked_add(bytes_of(region, array.element_size())?)
         });

@@ -82,7 +82,7 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
     let options = JoinOptions::new().link(args.link).resume(args.resume).overwrite(args.overwrite);
     let bar = Bar::new();
     let how = if args.overwrite { INTERRUPTED_OVERWRITE } else { INTERRUPTED };
-    let interrupt = Interrupt::saying(how, &bar);
+    let interrupt = Interrupt::saying(move |_| how, &bar);
     let told = |progress: JoinProgress| {
         if bar.is_shown() {
             bar.chunks("joining", progress.done, progress.total, 0);

@@ -26,7 +26,8 @@ pub(super) fn execute(
     run: impl FnOnce(&(dyn Fn(RearrangeProgress) + Sync)) -> Result<(), ArrayError>,
 ) -> Result<(), CliError> {
     let bar = Bar::new();
-    let interrupt = Interrupt::saying(said.interrupted, &bar);
+    let interrupted = said.interrupted;
+    let interrupt = Interrupt::saying(move |_| interrupted, &bar);
     let executed = run(&|at| bar.chunks("moving", at.done, at.total, 0));
     drop(interrupt);
     drop(bar);
