@@ -5,7 +5,7 @@ use zarr_codec::ChunkErrorKind;
 use zarr_grid::{GridError, GridErrorKind};
 use zarr_metadata::MetadataError;
 pub use zarr_metadata::{Finding, Rule, Severity};
-use zarr_store::{Key, Linking, Store, StoreError};
+use zarr_store::{Key, Store, StoreError};
 
 macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $text:literal;)*) => {
@@ -110,8 +110,7 @@ pub(crate) fn foreign(name: String) -> Finding {
 /// Whether a listed key is a link that leads nowhere: it is told as what is [no object](foreign). Only
 /// stores of files are asked.
 pub(crate) fn leads_nowhere(store: &dyn Store, key: &Key) -> bool {
-    let has_file = |linking: &dyn Linking| matches!(linking.file_path(key), Ok(Some(_)));
-    store.linking().is_some_and(has_file)
+    matches!(store.file_path(key), Ok(Some(_)))
         && matches!(store.head(key), Err(StoreError::DanglingLink { .. }))
 }
 

@@ -6,7 +6,7 @@ use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::unfinished::Unfinished;
 use zarr_array::version_2;
 use zarr_array::{Group, Hierarchy, refresh_consolidated};
-use zarr_store::{DirEntry, Key, KeyError, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy};
+use zarr_store::{DirEntry, Key, KeyError, Prefix, Store, StoreError, UpdatePolicy};
 
 use crate::content::ContentDigest;
 use crate::error::{TransferError, source};
@@ -99,9 +99,9 @@ impl<'a> Endpoint<'a> {
     /// Asks the source whether it reads from the location of the target. Without these, two stores
     /// are the same if they are the same object in memory.
     pub(crate) fn apart(self, to: Self) -> Result<(), TransferError> {
-        let overlap = match (self.store.linking(), to.store.location(to.prefix)) {
-            (Some(from), Some(to)) => from.reads_from(self.prefix, &to).map_err(source)?,
-            _ => {
+        let overlap = match to.store.location(to.prefix) {
+            Some(to) => self.store.reads_from(self.prefix, &to).map_err(source)?,
+            None => {
                 let own = self.state.map_or(self.store, SourceState::store);
                 let same = std::ptr::addr_eq(Arc::as_ptr(own), Arc::as_ptr(to.store));
                 let within = |a: &Prefix, b: &Prefix| {

@@ -286,7 +286,7 @@ impl CopyOptions {
     /// The place of a copy's intermediates, as its marker records it.
     fn place_of_intermediates(&self) -> Option<String> {
         let Place(store) = self.intermediates.as_ref()?;
-        let location = store.linking().and_then(|linking| linking.location(&Prefix::root()));
+        let location = store.location(&Prefix::root());
         Some(location.map_or_else(String::new, |location| location.to_string()))
     }
 
@@ -366,7 +366,7 @@ pub struct CopySummary {
     /// Objects that belong to no node and were left out.
     pub left_out: u64,
     /// Files in the source that no copy can have, because they are no objects: files with names
-    /// that no key can have, and files that are not regular (`Cleaning::without_key`). Empty with
+    /// that no key can have, and files that are not regular (`Store::without_key`). Empty with
     /// [`CopyOptions::nodes_only`]. Of several parts, the first has them.
     pub without_key: Vec<String>,
     /// Groups whose attributes are of OME-Zarr 0.4, although the copy is of version 3:

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use zarr_store::{
     AsyncStore, Key, Layer, Operation, PutMode, PutOutcome, ReadRange, Store, StoreError,
-    StoreExt as _,
 };
 
 use crate::hold::{Hold, Means};
@@ -165,14 +164,13 @@ impl Layer for HeldStore {
         expected: &zarr_store::ObjectMeta,
         pieces: &[zarr_store::RewritePiece<'_>],
     ) -> Result<zarr_store::Rewrite, StoreError> {
-        match self.inner().linking() {
+        match self.hold.means {
             // What is there stays.
-            Some(_) if self.only_missing => Ok(zarr_store::Rewrite::Written),
-            Some(linking) if self.hold.means != Means::Conditions => {
-                self.pass(Operation::Put, key.as_str(), || linking.rewrite(key, expected, pieces))
-            }
+            _ if self.only_missing => Ok(zarr_store::Rewrite::Written),
             // By a put on a condition.
-            _ => Ok(zarr_store::Rewrite::Unsupported),
+            Means::Conditions => Ok(zarr_store::Rewrite::Unsupported),
+            _ => self
+                .pass(Operation::Put, key.as_str(), || self.inner().rewrite(key, expected, pieces)),
         }
     }
 }
@@ -180,7 +178,7 @@ impl Layer for HeldStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zarr_store::MemoryStore;
+    use zarr_store::{MemoryStore, StoreExt as _};
 
     /// A store with conditions, as a run sees it whose marker another has replaced.
     fn overtaken() -> (Arc<dyn Store>, Arc<dyn Store>) {

@@ -110,9 +110,7 @@ fn references(store: &dyn Store, prefix: &Prefix) -> Result<BTreeMap<Key, Value>
         // Documents are written into the references.
         let reference = match key.is_document() {
             true => {
-                if let Some(linking) = store.linking() {
-                    linking.check_absent_chunks(&key.parent())?;
-                }
+                store.check_absent_chunks(&key.parent())?;
                 document(store, &key)?
             }
             false => chunk(store, &key)?,
@@ -176,8 +174,7 @@ fn document(store: &dyn Store, key: &Key) -> Result<Value, StoreError> {
 
 /// A reference to a chunk: `[url, offset, length]`, or its bytes.
 fn chunk(store: &dyn Store, key: &Key) -> Result<Value, StoreError> {
-    let source = store.linking().map_or(Ok(None), |linking| linking.source(key))?;
-    if let Some(source) = source {
+    if let Some(source) = store.source(key)? {
         return Ok(json!([source.url, source.offset, source.length]));
     }
     match store.head(key)? {

@@ -13,9 +13,9 @@ use std::time::SystemTime;
 #[cfg(feature = "parquet")]
 use zarr_store::until_error;
 use zarr_store::{
-    Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location, LockGuard,
-    ObjectMeta, ObjectSource, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
-    StoreOptions, failed_listing, sorted,
+    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, ObjectSource,
+    Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreOptions,
+    failed_listing, sorted,
 };
 
 use super::file::{self, Reference, References};
@@ -295,21 +295,7 @@ impl Store for ReferenceStore {
         Capabilities::new().requests_in_flight(requests)
     }
 
-    fn linking(&self) -> Option<&dyn Linking> {
-        Some(self)
-    }
-
-    fn cleaning(&self) -> Option<&dyn Cleaning> {
-        Some(self)
-    }
-}
-
-impl Linking for ReferenceStore {
     /// Its objects are in many files.
-    fn location(&self, _: &Prefix) -> Option<Location> {
-        None
-    }
-
     fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool, StoreError> {
         let targets = &self.0.targets;
         let own = targets.home().location(&self.0.place);
@@ -339,16 +325,14 @@ impl Linking for ReferenceStore {
             Some(Reference::Part { target, offset, len }) => (target, offset, Some(len)),
         };
         let TargetObject { store, key, .. } = &*self.0.targets.find(target)?;
-        let source = store.linking().map_or(Ok(None), |linking| linking.source(key))?;
+        let source = store.source(key)?;
         Ok(source.map(|whole| ObjectSource {
             url: whole.url,
             offset: whole.offset.saturating_add(start),
             length: part.unwrap_or(whole.length),
         }))
     }
-}
 
-impl Cleaning for ReferenceStore {
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         let names = match &self.0.index {
             Index::File(_, names) => names,

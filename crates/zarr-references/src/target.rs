@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use zarr_store::{
     DocumentLimit, Key, LocalStore, Location, ObjectMeta, Operation, Place, PlaceKind, Service,
-    Store, StoreError, StoreExt as _, StoreOptions, names_in, open_url, place_below, shown_url,
+    Store, StoreError, StoreOptions, names_in, open_url, place_below, shown_url,
 };
 
 /// Opens the objects to which references lead.

@@ -37,9 +37,8 @@ pub enum Fault {
 /// Only for tests, also for tests of other crates that must survive failures. The operations of a
 /// piece of work, and so their numbers, may differ between versions.
 ///
-/// Operations that access storage are numbered from 0: calls of the methods of [`Store`],
-/// [`Linking`](super::Linking) and [`Cleaning`](super::Cleaning), and each delete of a
-/// `delete_prefix`. To test that a piece of work survives the end of the process at every step, run
+/// Operations that access storage are numbered from 0: calls of the methods of [`Store`], and each
+/// delete of a `delete_prefix`. To test that a piece of work survives the end of the process at every step, run
 /// it once to count its [`operations`](FaultStore::operations). Then run it for each of them with
 /// [`Fault::DieBefore`] and with [`Fault::DieAfter`], and examine the inner store.
 ///

@@ -10,7 +10,7 @@ use std::vec;
 
 use super::buffer::assemble;
 use super::{
-    Capabilities, DirEntry, GetInto, Key, Linking, Links, Listing, Location, LockGuard, LockScope,
+    Capabilities, DirEntry, GetInto, Key, Links, Listing, Location, LockGuard, LockScope,
     ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
 };
 use crate::hash::fnv1a;
@@ -252,12 +252,6 @@ impl Store for MemoryStore {
         Ok(LockGuard::new(LockScope::AllProcesses, held))
     }
 
-    fn linking(&self) -> Option<&dyn Linking> {
-        Some(self)
-    }
-}
-
-impl Linking for MemoryStore {
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         Some(Location::new(format!("memory {:016x}", self.number), prefix.segments()))
     }

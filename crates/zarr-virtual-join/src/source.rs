@@ -66,9 +66,7 @@ impl Source {
     pub(crate) fn reads_from(&self, place: &Location) -> Result<bool, ArrayError> {
         for member in self.members.iter().flatten() {
             let Some((found, prefix)) = self.resolve(member)? else { continue };
-            if let Some(linking) = found.store.linking()
-                && linking.reads_from(&prefix, place)?
-            {
+            if found.store.reads_from(&prefix, place)? {
                 return Ok(true);
             }
         }

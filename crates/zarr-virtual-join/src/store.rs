@@ -7,9 +7,8 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
 use zarr_array::store::{
-    Capabilities, DirEntry, Key, Linking, Links, Listing, Location, LockGuard, ObjectMeta,
-    ObjectSource, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreExt,
-    path_below, until_error,
+    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, ObjectSource,
+    Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, path_below, until_error,
 };
 use zarr_array::{Array, ArrayError, ChunkLayout, JoinedNodes, Members, Selection};
 use zarr_join::encode_alike;
@@ -399,19 +398,8 @@ impl Store for JoinStore {
         self.capabilities
     }
 
-    fn linking(&self) -> Option<&dyn Linking> {
-        Some(self)
-    }
-}
-
-impl Linking for JoinStore {
-    /// Its objects are in the stores of the members.
-    fn location(&self, _: &Prefix) -> Option<Location> {
-        None
-    }
-
     fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool, StoreError> {
-        let document = StoreExt::location(&self.base.store, &self.key.clone().into());
+        let document = self.base.store.location(&self.key.clone().into());
         if document.is_some_and(|document| document.overlaps(place)) {
             return Ok(true);
         }
@@ -429,8 +417,7 @@ impl Linking for JoinStore {
 
     fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
         let Some(chunk) = self.same_chunk(key)? else { return Ok(None) };
-        let store = chunk.array.store();
-        store.linking().map_or(Ok(None), |linking| linking.source(&chunk.key))
+        chunk.array.store().source(&chunk.key)
     }
 
     fn check_absent_chunks(&self, prefix: &Prefix) -> Result<(), StoreError> {

@@ -5,9 +5,9 @@ use std::io::{self, IoSlice};
 use std::sync::Arc;
 
 use zarr_array::store::{
-    AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location,
-    LockGuard, ModifiedObject, Object, ObjectMeta, ObjectSource, Operation, Prefix, PutMode,
-    PutOutcome, ReadRange, Store, StoreError, StoreFuture, Version,
+    AsyncStore, Capabilities, DirEntry, GetInto, Key, Links, Listing, Location, LockGuard,
+    ModifiedObject, Object, ObjectMeta, ObjectSource, Operation, Prefix, PutMode, PutOutcome,
+    ReadRange, Store, StoreError, StoreFuture, Version,
 };
 
 use crate::document::Latest;
@@ -193,42 +193,27 @@ impl Store for Watched {
         Some(Arc::new(WatchedReads { inner, document, joined }))
     }
 
-    fn linking(&self) -> Option<&dyn Linking> {
-        self.inner.linking().map(|_| -> &dyn Linking { self })
-    }
-
-    fn cleaning(&self) -> Option<&dyn Cleaning> {
-        self.inner.cleaning().map(|_| -> &dyn Cleaning { self })
-    }
-}
-
-/// Files of members would be read past the checks.
-impl Linking for Watched {
     fn location(&self, prefix: &Prefix) -> Option<Location> {
-        self.inner.linking()?.location(prefix)
+        self.inner.location(prefix)
     }
 
     fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool, StoreError> {
-        self.inner.linking().map_or(Ok(false), |linking| linking.reads_from(prefix, place))
+        self.inner.reads_from(prefix, place)
     }
 
     fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
         // The object is the joined one.
-        let Some(linking) = self.inner.linking() else { return Ok(None) };
         match self.head(key)? {
-            Some(_) => linking.source(key),
+            Some(_) => self.inner.source(key),
             None => Ok(None),
         }
     }
 
     fn check_absent_chunks(&self, prefix: &Prefix) -> Result<(), StoreError> {
-        self.inner.linking().map_or(Ok(()), |linking| linking.check_absent_chunks(prefix))
+        self.inner.check_absent_chunks(prefix)
     }
-}
 
-/// Nothing is cleaned.
-impl Cleaning for Watched {
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        self.inner.cleaning().map_or(Ok(()), |inner| inner.without_key(prefix, found))
+        self.inner.without_key(prefix, found)
     }
 }

@@ -8,9 +8,9 @@ use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zarr_store::{
-    Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location, LockGuard,
-    ObjectMeta, Operation, Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange, Session, Store,
-    StoreError, TemporaryFile, failed_listing, sorted,
+    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, Operation,
+    Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange, Session, Store, StoreError,
+    TemporaryFile, failed_listing, sorted,
 };
 
 use super::archive::Archive;
@@ -261,22 +261,10 @@ impl Store for ZipSession {
         self.zip.capabilities().uncommitted(true)
     }
 
-    fn linking(&self) -> Option<&dyn Linking> {
-        Some(self)
-    }
-
-    fn cleaning(&self) -> Option<&dyn Cleaning> {
-        Some(self)
-    }
-}
-
-impl Linking for ZipSession {
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         self.zip.location(prefix)
     }
-}
 
-impl Cleaning for ZipSession {
     /// Removes the leftover files of dead writers beside this archive.
     fn clean(&self, _: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.look(Operation::Delete, "", |draft, _| {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use zarr_store::{
-    Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location, LockGuard,
-    ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Session, Store, StoreError,
-    TemporaryFile, failed_listing, sorted,
+    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, Operation,
+    Prefix, PutMode, PutOutcome, ReadRange, Session, Store, StoreError, TemporaryFile,
+    failed_listing, sorted,
 };
 
 use super::archive::Archive;
@@ -127,24 +127,11 @@ impl Store for ZipStore {
             .checksums(true)
     }
 
-    fn linking(&self) -> Option<&dyn Linking> {
-        Some(self)
-    }
-
-    fn cleaning(&self) -> Option<&dyn Cleaning> {
-        Some(self)
-    }
-}
-
-impl Linking for ZipStore {
     fn location(&self, prefix: &Prefix) -> Option<Location> {
-        let archive =
-            self.inner.store.linking()?.location(&Prefix::from(self.inner.key.clone()))?;
+        let archive = self.inner.store.location(&Prefix::from(self.inner.key.clone()))?;
         Some(archive.below(prefix))
     }
-}
 
-impl Cleaning for ZipStore {
     /// Removes the leftover files of dead writers beside this archive, while there is no session.
     fn clean(&self, _: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         let Some(path) = &self.inner.path else { return Ok(()) };

@@ -132,8 +132,7 @@ impl Archiver<'_> {
         looked?;
         let words = |error: StoreError| format!("clean: {error}");
         let session = Session::begin(&self.archive().map_err(words)?).map_err(words)?;
-        let cleaning = session.store().cleaning().ok_or("a session cleans")?;
-        cleaning.clean(&Prefix::root(), &mut |_| {}).map_err(words)?;
+        session.store().clean(&Prefix::root(), &mut |_| {}).map_err(words)?;
         drop(session);
         let folder = self.path().parent().map(fs::read_dir);
         for entry in folder.ok_or("a folder")?.map_err(|error| error.to_string())? {

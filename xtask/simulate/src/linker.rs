@@ -343,8 +343,7 @@ impl Linker<'_> {
             linked.steps.judge(1)?;
         }
         let words = |error: zarr_store::StoreError| format!("clean: {error}");
-        let cleaning = folder.cleaning().ok_or("a folder is cleaned")?;
-        cleaning.clean(&Prefix::root(), &mut |_| {}).map_err(words)?;
+        folder.clean(&Prefix::root(), &mut |_| {}).map_err(words)?;
         for entry in fs::read_dir(self.path("")).map_err(|error| error.to_string())? {
             let name = entry.map_err(|error| error.to_string())?.file_name();
             if name.to_string_lossy().starts_with(".zarr-kit") {

@@ -7,7 +7,7 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use zarr_store::{
-    Capabilities, DirEntry, Key, KeyFilter, Linking, Links, Listing, Location, LockGuard,
+    Capabilities, DirEntry, Key, KeyFilter, Links, Listing, Location, LockGuard,
     ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
 
@@ -61,16 +61,10 @@ impl Store for Placed {
         self.0.capabilities()
     }
 
-    fn linking(&self) -> Option<&dyn Linking> {
-        Some(self)
-    }
-
     fn checked(&self) -> Option<Arc<dyn Store>> {
         self.0.checked().map(|store| Arc::new(Self(store)) as Arc<dyn Store>)
     }
-}
 
-impl Linking for Placed {
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         Some(Location::new("simulated", prefix.segments()))
     }

@@ -463,8 +463,7 @@ fn audit(plan: &Plan, world: &Arc<World>, history: &History) -> Result<(), Strin
 
 /// Removes what processes left that ended while they wrote.
 fn clean(store: &Arc<dyn Store>) -> Result<(), String> {
-    let Some(cleaning) = store.cleaning() else { return Ok(()) };
-    cleaning.clean(&Prefix::root(), &mut |_| {}).map_err(|error| format!("clean: {error}"))
+    store.clean(&Prefix::root(), &mut |_| {}).map_err(|error| format!("clean: {error}"))
 }
 
 /// Refuses all findings but those of the rules that are allowed.

@@ -235,10 +235,6 @@ impl Owners {
         store: &dyn Store,
         keys: Vec<Key>,
     ) -> Result<Vec<Key>, ArrayError> {
-        // In other stores each name is that of an object.
-        if store.cleaning().is_none() {
-            return Ok(keys);
-        }
         let looked =
             parallel::map(&keys, parallel::requests(store), |key| self.leads_to_node(store, key))?;
         let (links, others): (Vec<_>, Vec<_>) =

@@ -1,6 +1,6 @@
 //! Entries of a store that are no objects, so that no listing shows them.
 
-use crate::store::{Prefix, Store, StoreError, StoreExt as _};
+use crate::store::{Prefix, Store, StoreError};
 
 /// Calls `found` with each such name below a prefix: see [`StoreExt::without_key`](crate::store::StoreExt::without_key). Nothing is known of
 /// a store that cannot list.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use zarr_kit::array::store::{
     AsyncStore, GetInto, Key, Layer, ObjectMeta, PutFrom, PutMode, PutOutcome, ReadRange, Rewrite,
-    RewritePiece, Sharing, Store, StoreError, StoreExt as _,
+    RewritePiece, Sharing, Store, StoreError,
 };
 
 /// Receives events, from any number of threads at once.
@@ -109,8 +109,7 @@ impl Layer for WatchedStore {
         expected: &ObjectMeta,
         pieces: &[RewritePiece<'_>],
     ) -> Result<Rewrite, StoreError> {
-        let Some(linking) = self.inner().linking() else { return Ok(Rewrite::Unsupported) };
-        let done = linking.rewrite(key, expected, pieces)?;
+        let done = self.inner().rewrite(key, expected, pieces)?;
         if done == Rewrite::Written {
             self.watch.put(key, pieces.iter().map(RewritePiece::len).sum());
         }

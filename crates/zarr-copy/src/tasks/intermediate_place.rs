@@ -27,15 +27,15 @@ impl IntermediatePlace {
             let prefix = prefix.join(INTERMEDIATE).ok()?;
             return is_kept.then(|| Self { store: Arc::clone(store), prefix });
         };
-        let location = store.linking().and_then(|linking| linking.location(prefix));
-        let place = location.map_or_else(|| prefix.as_str().as_bytes().to_vec(), |at| at.bytes());
+        let place = store.location(prefix);
+        let place = place.map_or_else(|| prefix.as_str().as_bytes().to_vec(), |at| at.bytes());
         let name = format!("{INTERMEDIATE}-{:016x}", hash_of(&[&place]));
         Some(Self { store: Arc::clone(other), prefix: Prefix::new(&name).ok()? })
     }
 
     /// Bytes that are free there, if the system tells.
     pub(crate) fn free_space(&self) -> Option<u64> {
-        self.store.linking()?.location(&self.prefix)?.free_space()
+        self.store.location(&self.prefix)?.free_space()
     }
 
     /// Bytes of the objects there, of an interrupted copy.

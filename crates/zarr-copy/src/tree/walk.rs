@@ -10,7 +10,7 @@ use zarr_array::node;
 use zarr_array::parallel;
 use zarr_array::version_2;
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
-use zarr_store::{Key, Prefix, StoreExt as _};
+use zarr_store::{Key, Prefix};
 
 use crate::CopyOptions;
 use crate::endpoint::Endpoint;

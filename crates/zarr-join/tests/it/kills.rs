@@ -130,7 +130,7 @@ fn a_join_that_is_killed_leaves_no_array_and_can_be_resumed() {
 fn a_join_of_other_members_does_not_continue_it() {
     let inner = MemoryStore::new();
     let to = Prefix::root();
-    let store: Arc<dyn Store> = Arc::new(FaultStore::new(inner.clone()).at(12, Fault::DieBefore));
+    let store: Arc<dyn Store> = Arc::new(FaultStore::new(inner.clone()).at(14, Fault::DieBefore));
     let plan = plan();
     assert!(plan.execute(&store, &to, &in_order(), &|_| {}).is_err());
     let inner: Arc<dyn Store> = Arc::new(inner);
@@ -159,7 +159,7 @@ fn a_member_that_has_changed_does_not_continue_it() {
         let plan = || Join::new(members.clone(), Arrangement::Along(0)).plan().expect("fits");
         let inner = MemoryStore::new();
         let store: Arc<dyn Store> =
-            Arc::new(FaultStore::new(inner.clone()).at(12, Fault::DieBefore));
+            Arc::new(FaultStore::new(inner.clone()).at(14, Fault::DieBefore));
         let to = Prefix::root();
         assert!(plan().execute(&store, &to, &in_order(), &|_| {}).is_err());
         let before = objects(&inner);

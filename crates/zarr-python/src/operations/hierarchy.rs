@@ -10,7 +10,7 @@ use zarr_kit::check::{
 use zarr_kit::metadata::{ChunkGrid, CodecNotation, Endian, FillValue, NotationError};
 use zarr_kit::report::labels::ArrayLabels;
 use zarr_kit::report::readers::Readers;
-use zarr_kit::{Array, ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix, StoreExt as _};
+use zarr_kit::{Array, ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix};
 
 use crate::array::PyArray;
 use crate::conversion::error::{Done, Raised};
@@ -49,11 +49,8 @@ pub(crate) fn reads_from(
 ) -> Done<bool> {
     let (array, group): (&PyArray, &PyGroup) = (&array, &group);
     py.detach(|| {
-        let location = group.place.store.location(group.prefix());
-        let (Some(linking), Some(location)) = (array.place.store.linking(), location) else {
-            return Ok(false);
-        };
-        Ok(linking.reads_from(array.array().prefix(), &location)?)
+        let Some(location) = group.place.store.location(group.prefix()) else { return Ok(false) };
+        Ok(array.place.store.reads_from(array.array().prefix(), &location)?)
     })
 }
 

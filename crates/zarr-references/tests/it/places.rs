@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use zarr_references::{ReferenceOpener, ReferenceStore};
-use zarr_store::{LocalStore, Prefix, Store, StoreExt as _, StoreOptions, open_url};
+use zarr_store::{LocalStore, Prefix, Store, StoreOptions, open_url};
 
 fn prefix(path: &str) -> Prefix {
     Prefix::new(path).unwrap()
@@ -13,7 +13,7 @@ fn prefix(path: &str) -> Prefix {
 /// Whether the objects of a store below `path` are read from a file or folder.
 fn reads_from(store: &dyn Store, path: &str, folder: &Path, name: &str) -> bool {
     let place = LocalStore::open(folder).unwrap().location(&prefix(name)).unwrap();
-    store.linking().unwrap().reads_from(&prefix(path), &place).unwrap()
+    store.reads_from(&prefix(path), &place).unwrap()
 }
 
 #[test]

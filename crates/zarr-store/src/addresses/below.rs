@@ -5,9 +5,9 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use crate::{
-    Capabilities, Cleaning, DirEntry, GetInto, Key, KeyFilter, Linking, Links, Listing, Location,
-    LockGuard, ObjectMeta, ObjectSource, Prefix, PutMode, PutOutcome, ReadRange, Rewrite,
-    RewritePiece, Session, Store, StoreError, StoreExt, failed_listing,
+    Capabilities, DirEntry, GetInto, Key, KeyFilter, Links, Listing, Location, LockGuard,
+    ObjectMeta, ObjectSource, Prefix, PutMode, PutOutcome, ReadRange, Rewrite, RewritePiece,
+    Session, Store, StoreError, failed_listing,
 };
 
 /// The objects below a prefix of another store. Errors name keys as the other store does.
@@ -119,14 +119,6 @@ impl Store for Below {
         self.store.capabilities()
     }
 
-    fn linking(&self) -> Option<&dyn Linking> {
-        self.store.linking().map(|_| -> &dyn Linking { self })
-    }
-
-    fn cleaning(&self) -> Option<&dyn Cleaning> {
-        self.store.cleaning().map(|_| -> &dyn Cleaning { self })
-    }
-
     fn session(&self) -> Result<Option<Session>, StoreError> {
         let below = |store| Some(below(store, self.base.clone()));
         Ok(self.store.session()?.and_then(|session| session.wrapped(below)))
@@ -139,16 +131,13 @@ impl Store for Below {
     fn out_of_date(&self, cause: &(dyn Error + 'static)) {
         self.store.out_of_date(cause);
     }
-}
 
-impl Linking for Below {
     fn location(&self, prefix: &Prefix) -> Option<Location> {
-        self.store.linking()?.location(&self.prefix(prefix).ok()?)
+        self.store.location(&self.prefix(prefix).ok()?)
     }
 
     fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool, StoreError> {
-        let Some(linking) = self.store.linking() else { return Ok(false) };
-        linking.reads_from(&self.prefix(prefix)?, place)
+        self.store.reads_from(&self.prefix(prefix)?, place)
     }
 
     fn rewrite(
@@ -157,29 +146,24 @@ impl Linking for Below {
         expected: &ObjectMeta,
         pieces: &[RewritePiece<'_>],
     ) -> Result<Rewrite, StoreError> {
-        let Some(linking) = self.store.linking() else { return Ok(Rewrite::Unsupported) };
-        linking.rewrite(&self.key(key)?, expected, pieces)
+        self.store.rewrite(&self.key(key)?, expected, pieces)
     }
 
     fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
-        let Some(linking) = self.store.linking() else { return Ok(None) };
-        linking.source(&self.key(key)?)
+        self.store.source(&self.key(key)?)
     }
 
     fn check_absent_chunks(&self, prefix: &Prefix) -> Result<(), StoreError> {
-        let Some(linking) = self.store.linking() else { return Ok(()) };
-        linking.check_absent_chunks(&self.prefix(prefix)?)
+        self.store.check_absent_chunks(&self.prefix(prefix)?)
     }
-}
 
-impl Cleaning for Below {
     fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        StoreExt::clean(&self.store, &self.prefix(prefix)?, removed)
+        self.store.clean(&self.prefix(prefix)?, removed)
     }
 
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         let start = self.base.key_start();
-        StoreExt::without_key(&self.store, &self.prefix(prefix)?, &mut |name| {
+        self.store.without_key(&self.prefix(prefix)?, &mut |name| {
             found(name.get(start..).unwrap_or(name));
         })
     }

@@ -15,7 +15,7 @@ use crate::{Operation, Prefix, Store, StoreError};
 /// A write creates a temporary file in the same folder and renames it. So a reader sees the old
 /// object or the new one, also after the process was killed. A killed process may also leave the
 /// temporary file behind. No listing includes it; [`leftovers`](LocalStore::leftovers) lists it and
-/// [`clean`](crate::Cleaning::clean) removes it. Folders are created on demand.
+/// [`clean`](crate::Store::clean) removes it. Folders are created on demand.
 ///
 /// Symbolic links are followed within the root. A link that leads outside is refused, unless
 /// [`with_outside_links`](LocalStore::with_outside_links) allows it. The path of the root itself

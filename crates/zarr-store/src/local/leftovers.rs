@@ -26,10 +26,10 @@ pub struct Leftover {
 /// Kinds of files that are not objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftoverKind {
-    /// An unfinished write. Harmless; [`Cleaning::clean`](crate::Cleaning::clean) removes it. So
+    /// An unfinished write. Harmless; [`Store::clean`](crate::Store::clean) removes it. So
     /// does the next writer that finds a leftover lock of the same dead writer in its folder.
     Temporary,
-    /// An advisory lock. Harmless; [`Cleaning::clean`](crate::Cleaning::clean) removes it. So does
+    /// An advisory lock. Harmless; [`Store::clean`](crate::Store::clean) removes it. So does
     /// the next update of its object, or of another object in the same folder with a leftover lock.
     Lock,
     /// Not written by this crate: a name that no key can have, or a file that is not regular, such

@@ -27,9 +27,9 @@ pub use self::leftovers::{Leftover, LeftoverKind};
 pub use self::path::real_path;
 pub use self::temporary::TemporaryFile;
 use super::{
-    Capabilities, Cleaning, DirEntry, GetInto, Key, KeyFilter, Linking, Links, Listing, Location,
-    LockGuard, ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode,
-    PutOutcome, ReadRange, Rewrite, RewritePiece, Sharing, Store, StoreError,
+    Capabilities, DirEntry, GetInto, Key, KeyFilter, Links, Listing, Location, LockGuard,
+    ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode, PutOutcome,
+    ReadRange, Rewrite, RewritePiece, Sharing, Store, StoreError,
 };
 
 impl Store for LocalStore {
@@ -94,32 +94,12 @@ impl Store for LocalStore {
         shared_lock::lock_shared(self, key).map(Some)
     }
 
-    fn linking(&self) -> Option<&dyn Linking> {
-        Some(self)
-    }
-
-    fn cleaning(&self) -> Option<&dyn Cleaning> {
-        Some(self)
-    }
-
     fn outer_stores(&self) -> Vec<(Arc<dyn Store>, Prefix)> {
         let named = self.named.iter().filter(|folder| self.may_follow(folder));
         let folders = named.chain([&self.root]);
         folders.filter_map(|folder| self.outer(folder)).collect()
     }
-}
 
-impl Cleaning for LocalStore {
-    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        leftovers::clean(self, prefix, removed)
-    }
-
-    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        leftovers::without_key(self, prefix, found)
-    }
-}
-
-impl Linking for LocalStore {
     fn put_from(
         &self,
         key: &Key,
@@ -158,5 +138,13 @@ impl Linking for LocalStore {
 
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         path::location(self.root(), prefix)
+    }
+
+    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        leftovers::clean(self, prefix, removed)
+    }
+
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        leftovers::without_key(self, prefix, found)
     }
 }

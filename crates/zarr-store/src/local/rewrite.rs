@@ -11,7 +11,7 @@ use crate::{Key, ObjectMeta, Operation, Rewrite, RewritePiece, StoreError};
 /// Bytes that are read and written at a time where the system cannot copy them.
 const STEP: usize = 1 << 20;
 
-/// See [`Linking::rewrite`](crate::Linking::rewrite). Bytes go to a temporary file that is renamed, as in a
+/// See [`Store::rewrite`](crate::Store::rewrite). Bytes go to a temporary file that is renamed, as in a
 /// [put](super::write::put).
 pub(super) fn rewrite(
     store: &LocalStore,

@@ -9,7 +9,7 @@ use super::write::{finish, in_folder};
 use super::{LocalStore, names, read};
 use crate::{Key, ObjectFile, ObjectMeta, PutFrom, Sharing, Store, StoreError};
 
-/// See [`Linking::put_from`](crate::Linking::put_from). Bytes go to a temporary file that is renamed, as in a
+/// See [`Store::put_from`](crate::Store::put_from). Bytes go to a temporary file that is renamed, as in a
 /// [put](super::write::put).
 pub(super) fn put_from(
     store: &LocalStore,
@@ -19,7 +19,6 @@ pub(super) fn put_from(
     expected: &ObjectMeta,
     sharing: Sharing,
 ) -> Result<PutFrom, StoreError> {
-    let Some(from) = from.linking() else { return Ok(PutFrom::Unsupported) };
     if sharing == Sharing::HardLink
         && expected.version.is_some()
         && let Some(source) = from.file_path(from_key)?

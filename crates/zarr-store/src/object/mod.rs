@@ -30,10 +30,9 @@ use object_store::path::Path;
 
 use self::client::{Client, Origin};
 use super::{
-    AsyncStore, Capabilities, Cleaning, DirEntry, Key, KeyFilter, Linking, Links, Listing,
-    Location, LockGuard, LockScope, Object, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom,
-    PutMode, PutOutcome, ReadRange, Sharing, Store, StoreError, StoreExt as _, StoreFuture,
-    StoreOptions,
+    AsyncStore, Capabilities, DirEntry, Key, KeyFilter, Links, Listing, Location, LockGuard,
+    LockScope, Object, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode, PutOutcome,
+    ReadRange, Sharing, Store, StoreError, StoreFuture, StoreOptions,
 };
 use crate::buffer::assemble;
 use crate::locks::lock_table::LockTable;
@@ -358,14 +357,6 @@ impl Store for RemoteStore {
         Ok(LockGuard::new(LockScope::Process, held))
     }
 
-    fn linking(&self) -> Option<&dyn Linking> {
-        Some(self)
-    }
-
-    fn cleaning(&self) -> Option<&dyn Cleaning> {
-        Some(self)
-    }
-
     fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
         Some(Arc::new(self.clone()))
     }
@@ -379,9 +370,7 @@ impl Store for RemoteStore {
         let outer = |base| (Arc::new(self.whole()) as Arc<dyn Store>, base);
         base.ok().filter(|base| !base.is_root()).map(outer).into_iter().collect()
     }
-}
 
-impl Linking for RemoteStore {
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         let base = self.shared.base.parts();
         let base: Vec<String> = base.map(|part| part.as_ref().to_owned()).collect();
@@ -415,9 +404,7 @@ impl Linking for RemoteStore {
         }
         done
     }
-}
 
-impl Cleaning for RemoteStore {
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         let client = self.client(Operation::List, prefix.as_str())?;
         list::without_key(client, prefix.clone()).try_for_each(|name| {

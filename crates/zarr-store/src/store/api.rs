@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
 use std::io::IoSlice;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::{
-    AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, KeyFilter, Linking, Links, Listing,
-    LockGuard, ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Session, StoreError,
+    AsyncStore, Capabilities, DirEntry, GetInto, Key, KeyFilter, Links, Listing, Location,
+    LockGuard, ObjectFile, ObjectMeta, ObjectSource, Prefix, PutFrom, PutMode, PutOutcome,
+    ReadRange, Rewrite, RewritePiece, Session, Sharing, StoreError,
 };
 
 /// Keys and their bytes: the storage of an array.
@@ -17,9 +19,9 @@ use crate::{
 /// find shorthands in [`StoreExt`](crate::StoreExt), such as `put(key, bytes)` and `read(key)`.
 ///
 /// # Implementing
-/// Six methods are required. Five have a default that calls these, or tells the caller to do so.
-/// Override one if the store can do better. The last eight declare capabilities, by default none. A
-/// capability with methods is an object, such as [`Linking`], a [`Session`] or an [`AsyncStore`].
+/// Six methods are required. The others have a default that calls these, tells the caller to do so, or
+/// says that the store has no such capability. Override one if the store can do better. Two capabilities
+/// are objects of their own: a [`Session`] and an [`AsyncStore`].
 ///
 /// # Wrapping
 /// A store that wraps another and passes on all its capabilities implements [`Layer`](crate::Layer):
@@ -319,18 +321,132 @@ pub trait Store: fmt::Debug + Send + Sync {
         Capabilities::new()
     }
 
-    /// Locations of objects, and puts from objects of other stores without reading them.
-    ///
-    /// `None` by default: callers read and put the bytes.
-    fn linking(&self) -> Option<&dyn Linking> {
+    /// The location of the objects below `prefix`, to tell whether two stores share them; `None` if
+    /// the store does not know, as by default. Links are followed, except dangling links.
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        let _ = prefix;
         None
     }
 
-    /// Access to files in the storage that are not objects.
+    /// Whether objects below `prefix` are read from objects at `place`, below it or around it: who
+    /// removes the objects there removes them too. By default, those at the
+    /// [location](Store::location) are. A store whose objects are parts of others looks at these.
     ///
-    /// `None` by default: every name in the storage is a key, and writers leave no files behind.
-    fn cleaning(&self) -> Option<&dyn Cleaning> {
-        None
+    /// # Errors
+    /// As for [`list`](Store::list), if the store cannot tell where its objects are.
+    fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool, StoreError> {
+        Ok(self.location(prefix).is_some_and(|own| own.overlaps(place)))
+    }
+
+    /// Puts the bytes of the object `from_key` of the store `from` at `key`, without reading them
+    /// into this process: by a hard link, a reflink, or a copy within the system or the server.
+    /// `expected` is the source's size and version, as [`head`](Store::head) gave it.
+    ///
+    /// Atomic, as a put without condition. By default [`PutFrom::Unsupported`]: the caller reads and puts.
+    ///
+    /// # Errors
+    /// As for [`put_opts`](Store::put_opts).
+    fn put_from(
+        &self,
+        key: &Key,
+        from: &dyn Store,
+        from_key: &Key,
+        expected: &ObjectMeta,
+        sharing: Sharing,
+    ) -> Result<PutFrom, StoreError> {
+        let _ = (key, from, from_key, expected, sharing);
+        Ok(PutFrom::Unsupported)
+    }
+
+    /// Replaces an object by one that is assembled from ranges of its own bytes and new ones, without
+    /// reading the ranges into this process. `expected` is its size and version, as a
+    /// [`get`](Store::get) gave it; the ranges must lie within that size.
+    ///
+    /// Atomic, as a put without condition. Callers hold the [lock](Store::lock) of the key. By default
+    /// [`Rewrite::Unsupported`]: the caller reads and puts.
+    ///
+    /// # Errors
+    /// As for [`put_opts`](Store::put_opts).
+    fn rewrite(
+        &self,
+        key: &Key,
+        expected: &ObjectMeta,
+        pieces: &[RewritePiece<'_>],
+    ) -> Result<Rewrite, StoreError> {
+        let _ = (key, expected, pieces);
+        Ok(Rewrite::Unsupported)
+    }
+
+    /// The object as a file of this machine, for another store to [put](Store::put_from); `None`
+    /// if there is no such object, or, by default, if the store does not keep each object in a
+    /// file.
+    ///
+    /// # Errors
+    /// As for [`get`](Store::get).
+    fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {
+        let _ = key;
+        Ok(None)
+    }
+
+    /// The path of the object's file, whether or not there is one, for another store to link;
+    /// `None`, the default, if the store does not keep each object in a file. Links in the path are
+    /// not checked: compare the [version](ObjectMeta::version) of the found file.
+    ///
+    /// # Errors
+    /// [`StoreError::Reserved`] if no object can have this key.
+    fn file_path(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
+        let _ = key;
+        Ok(None)
+    }
+
+    /// The location of an object's bytes, for other programs to read them there. `None`, the
+    /// default, if other programs cannot, or if there is no such object. Links are not followed.
+    ///
+    /// # Errors
+    /// As for [`head`](Store::head).
+    fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
+        let _ = key;
+        Ok(None)
+    }
+
+    /// Checks that chunks without an object read as the fill value that the document of the array at
+    /// `prefix` has: other programs, which read the [sources](Store::source), know no other value.
+    /// By default they do.
+    ///
+    /// # Errors
+    /// [`StoreError`] that names the array if some read as another value; as for
+    /// [`head`](Store::head).
+    fn check_absent_chunks(&self, prefix: &Prefix) -> Result<(), StoreError> {
+        let _ = prefix;
+        Ok(())
+    }
+
+    /// Removes the unfinished files and locks of dead writers below `prefix`. Calls `removed` with the
+    /// name of each in the store.
+    ///
+    /// Keeps files that a living process has locked. The locks of a living writer on another host
+    /// may be invisible, and its files are then removed: the writer is delayed, and loses nothing.
+    /// By default does nothing: writers leave no files behind.
+    ///
+    /// # Errors
+    /// Any failure of listing or removing; some files may then be gone.
+    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        let _ = (prefix, removed);
+        Ok(())
+    }
+
+    /// Calls `found` with the name of each file or folder below `prefix` that cannot be an object:
+    /// no key can have its name, or it is not a regular file. Listings do not contain it, so copies
+    /// and checks must report it. A folder with such a name is reported without its contents. Links
+    /// are followed as for [`Links::Follow`](Links::Follow). Files that
+    /// [`clean`](Store::clean) removes are left out.
+    /// By default there are none: every name in the storage is a key.
+    ///
+    /// # Errors
+    /// As for [`list`](Store::list).
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        let _ = (prefix, found);
+        Ok(())
     }
 
     /// The store's own asynchronous interface, if it has one: reads that wait for responses without

@@ -3,8 +3,7 @@
 use std::io::IoSlice;
 
 use crate::{
-    Key, Links, Listing, Location, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange,
-    Sharing, Store, StoreError, Version,
+    Key, Links, Listing, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
 };
 
 /// Shorthands for callers of a [`Store`]. Every store has them, and none can override them.
@@ -83,49 +82,6 @@ pub trait StoreExt: Store {
         expected: Option<&Version>,
     ) -> Result<PutOutcome, StoreError> {
         self.put_opts(key, &[IoSlice::new(bytes)], PutMode::expecting(expected))
-    }
-
-    /// The location of the objects below `prefix`, or `None` if the store does not know; see
-    /// [`Linking::location`](crate::Linking::location).
-    fn location(&self, prefix: &Prefix) -> Option<Location> {
-        self.linking()?.location(prefix)
-    }
-
-    /// Puts the bytes of another object at `key` without reading them, if the store can; see
-    /// [`Linking::put_from`](crate::Linking::put_from).
-    ///
-    /// # Errors
-    /// As for [`Store::put_opts`].
-    fn put_from(
-        &self,
-        key: &Key,
-        from: &dyn Store,
-        from_key: &Key,
-        expected: &ObjectMeta,
-        sharing: Sharing,
-    ) -> Result<PutFrom, StoreError> {
-        match self.linking() {
-            Some(linking) => linking.put_from(key, from, from_key, expected, sharing),
-            None => Ok(PutFrom::Unsupported),
-        }
-    }
-
-    /// Removes the leftover files of dead writers below `prefix`; see
-    /// [`Cleaning::clean`](crate::Cleaning::clean).
-    ///
-    /// # Errors
-    /// As for [`Cleaning::clean`](crate::Cleaning::clean).
-    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        self.cleaning().map_or(Ok(()), |cleaning| cleaning.clean(prefix, removed))
-    }
-
-    /// Calls `found` with the name of everything below `prefix` that is no object; see
-    /// [`Cleaning::without_key`](crate::Cleaning::without_key).
-    ///
-    /// # Errors
-    /// As for [`Store::list`].
-    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        self.cleaning().map_or(Ok(()), |cleaning| cleaning.without_key(prefix, found))
     }
 }
 

@@ -7,18 +7,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::{
-    AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, KeyFilter, Linking, Links, Listing,
-    Location, LockGuard, ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode,
+    AsyncStore, Capabilities, DirEntry, GetInto, Key, KeyFilter, Links, Listing, Location,
+    LockGuard, ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode,
     PutOutcome, ReadRange, Rewrite, RewritePiece, Session, Sharing, Store, StoreError,
-    StoreExt as _,
 };
 
 /// A store that wraps another store, its inner store, and passes on every operation. It can count,
 /// watch, delay or stop operations.
 ///
 /// Each `Layer` is a [`Store`]. Every operation that a layer does not override goes through
-/// [`pass`](Layer::pass) or [`pass_listing`](Layer::pass_listing), also the operations of
-/// [`Linking`] and [`Cleaning`]. So a layer that overrides these two methods sees all operations.
+/// [`pass`](Layer::pass) or [`pass_listing`](Layer::pass_listing). So a layer that overrides these two
+/// methods sees all operations.
 /// Sessions, verifying stores and asynchronous reads of the inner store are passed on with a layer
 /// [around](Layer::around) them, or not at all.
 ///
@@ -217,7 +216,7 @@ pub trait Layer: fmt::Debug + Send + Sync {
         self.inner().out_of_date(cause);
     }
 
-    /// See [`Linking::put_from`].
+    /// See [`Store::put_from`].
     fn put_from(
         &self,
         key: &Key,
@@ -231,18 +230,17 @@ pub trait Layer: fmt::Debug + Send + Sync {
         })
     }
 
-    /// See [`Linking::rewrite`].
+    /// See [`Store::rewrite`].
     fn rewrite(
         &self,
         key: &Key,
         expected: &ObjectMeta,
         pieces: &[RewritePiece<'_>],
     ) -> Result<Rewrite> {
-        let Some(linking) = self.inner().linking() else { return Ok(Rewrite::Unsupported) };
-        self.pass(Operation::Put, key.as_str(), || linking.rewrite(key, expected, pieces))
+        self.pass(Operation::Put, key.as_str(), || self.inner().rewrite(key, expected, pieces))
     }
 
-    /// See [`Cleaning::without_key`].
+    /// See [`Store::without_key`].
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<()> {
         self.pass(Operation::List, prefix.as_str(), || self.inner().without_key(prefix, found))
     }
@@ -274,16 +272,42 @@ impl<L: Layer> Store for L {
         refuse_inflated(key: &Key, most: u64) -> Result<()>;
         list_described(prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>>;
         delete_where(prefix: &Prefix, which: &KeyFilter) -> Result<()>;
+        put_from(
+            key: &Key, from: &dyn Store, from_key: &Key, expected: &ObjectMeta, sharing: Sharing
+        ) -> Result<PutFrom>;
+        rewrite(key: &Key, expected: &ObjectMeta, pieces: &[RewritePiece<'_>]) -> Result<Rewrite>;
+        without_key(prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<()>;
+        out_of_date(cause: &(dyn Error + 'static)) -> ();
         capabilities() -> Capabilities;
         outer_stores() -> Vec<(Arc<dyn Store>, Prefix)>;
     }
 
-    fn linking(&self) -> Option<&dyn Linking> {
-        self.inner().linking().map(|_| -> &dyn Linking { self })
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        self.inner().location(prefix)
     }
 
-    fn cleaning(&self) -> Option<&dyn Cleaning> {
-        self.inner().cleaning().map(|_| -> &dyn Cleaning { self })
+    fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool> {
+        self.inner().reads_from(prefix, place)
+    }
+
+    fn file(&self, key: &Key) -> Result<Option<ObjectFile>> {
+        self.pass(Operation::Get, key.as_str(), || self.inner().file(key))
+    }
+
+    fn file_path(&self, key: &Key) -> Result<Option<PathBuf>> {
+        self.pass(Operation::Get, key.as_str(), || self.inner().file_path(key))
+    }
+
+    fn source(&self, key: &Key) -> Result<Option<ObjectSource>> {
+        self.pass(Operation::Get, key.as_str(), || self.inner().source(key))
+    }
+
+    fn check_absent_chunks(&self, prefix: &Prefix) -> Result<()> {
+        self.pass(Operation::Get, prefix.as_str(), || self.inner().check_absent_chunks(prefix))
+    }
+
+    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<()> {
+        self.pass(Operation::Delete, prefix.as_str(), || self.inner().clean(prefix, removed))
     }
 
     fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
@@ -296,71 +320,6 @@ impl<L: Layer> Store for L {
 
     fn checked(&self) -> Option<Arc<dyn Store>> {
         self.around(self.inner().checked()?)
-    }
-
-    fn out_of_date(&self, cause: &(dyn Error + 'static)) {
-        Layer::out_of_date(self, cause);
-    }
-}
-
-impl<L: Layer> Linking for L {
-    fn location(&self, prefix: &Prefix) -> Option<Location> {
-        self.inner().location(prefix)
-    }
-
-    fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool> {
-        let Some(linking) = self.inner().linking() else { return Ok(false) };
-        linking.reads_from(prefix, place)
-    }
-
-    fn put_from(
-        &self,
-        key: &Key,
-        from: &dyn Store,
-        from_key: &Key,
-        expected: &ObjectMeta,
-        sharing: Sharing,
-    ) -> Result<PutFrom> {
-        Layer::put_from(self, key, from, from_key, expected, sharing)
-    }
-
-    fn rewrite(
-        &self,
-        key: &Key,
-        expected: &ObjectMeta,
-        pieces: &[RewritePiece<'_>],
-    ) -> Result<Rewrite> {
-        Layer::rewrite(self, key, expected, pieces)
-    }
-
-    fn file(&self, key: &Key) -> Result<Option<ObjectFile>> {
-        let Some(linking) = self.inner().linking() else { return Ok(None) };
-        self.pass(Operation::Get, key.as_str(), || linking.file(key))
-    }
-
-    fn file_path(&self, key: &Key) -> Result<Option<PathBuf>> {
-        let Some(linking) = self.inner().linking() else { return Ok(None) };
-        self.pass(Operation::Get, key.as_str(), || linking.file_path(key))
-    }
-
-    fn source(&self, key: &Key) -> Result<Option<ObjectSource>> {
-        let Some(linking) = self.inner().linking() else { return Ok(None) };
-        self.pass(Operation::Get, key.as_str(), || linking.source(key))
-    }
-
-    fn check_absent_chunks(&self, prefix: &Prefix) -> Result<()> {
-        let Some(linking) = self.inner().linking() else { return Ok(()) };
-        self.pass(Operation::Get, prefix.as_str(), || linking.check_absent_chunks(prefix))
-    }
-}
-
-impl<L: Layer> Cleaning for L {
-    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<()> {
-        self.pass(Operation::Delete, prefix.as_str(), || self.inner().clean(prefix, removed))
-    }
-
-    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<()> {
-        Layer::without_key(self, prefix, found)
     }
 }
 

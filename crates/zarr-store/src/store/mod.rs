@@ -2,10 +2,8 @@
 
 pub(crate) mod api;
 pub(crate) mod async_api;
-pub(crate) mod cleaning;
 pub(crate) mod ext;
 pub(crate) mod layer;
-pub(crate) mod linking;
 pub(crate) mod listing;
 pub(crate) mod put_from;
 pub(crate) mod read_range;

@@ -4,7 +4,7 @@ use std::fs::File;
 
 use crate::ObjectMeta;
 
-/// Whether [`Linking::put_from`](crate::Linking::put_from) may make a second name for the same
+/// Whether [`Store::put_from`](crate::Store::put_from) may make a second name for the same
 /// file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -17,7 +17,7 @@ pub enum Sharing {
     HardLink,
 }
 
-/// The result of [`Linking::put_from`](crate::Linking::put_from).
+/// The result of [`Store::put_from`](crate::Store::put_from).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use]
@@ -41,4 +41,15 @@ pub struct ObjectFile {
     pub file: File,
     /// Size and version of the opened object.
     pub meta: ObjectMeta,
+}
+
+/// A range of bytes of a file or of an object on a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectSource {
+    /// An absolute path, or a URL without secrets.
+    pub url: String,
+    /// The first byte.
+    pub offset: u64,
+    /// The number of bytes.
+    pub length: u64,
 }

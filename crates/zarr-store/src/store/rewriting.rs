@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Some bytes of a new object, from [`Linking::rewrite`](crate::Linking::rewrite).
+/// Some bytes of a new object, from [`Store::rewrite`](crate::Store::rewrite).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RewritePiece<'b> {
     /// These bytes of the object as it is.
@@ -28,7 +28,7 @@ impl RewritePiece<'_> {
     }
 }
 
-/// The result of [`Linking::rewrite`](crate::Linking::rewrite).
+/// The result of [`Store::rewrite`](crate::Store::rewrite).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use]

@@ -75,8 +75,6 @@ impl Layer for Barrier {
 fn all_operations(store: &dyn Store, from: &LocalStore) -> Vec<(&'static str, bool)> {
     let (a, b, root) = (key("d/a"), key("d/b"), Prefix::root());
     let meta = from.head(&a).unwrap().unwrap();
-    let linking = store.linking().expect("is handed on");
-    let cleaning = store.cleaning().expect("is handed on");
     let mut done = vec![
         ("put", store.put(&b, b"2").is_ok()),
         ("get", store.get(&b, ReadRange::All, &mut Vec::new()).is_ok()),
@@ -86,11 +84,11 @@ fn all_operations(store: &dyn Store, from: &LocalStore) -> Vec<(&'static str, bo
         ("list_dir", store.list_dir(&root).all(|entry: Result<DirEntry, _>| entry.is_ok())),
         ("lock", store.lock(&b).map(drop).is_ok()),
         ("lock_all", store.lock_all(std::slice::from_ref(&b)).map(drop).is_ok()),
-        ("file", linking.file(&b).is_ok()),
-        ("file_path", linking.file_path(&b).is_ok()),
-        ("put_from", linking.put_from(&b, from, &a, &meta, Sharing::Never).is_ok()),
-        ("clean", cleaning.clean(&root, &mut |_| ()).is_ok()),
-        ("without_key", cleaning.without_key(&root, &mut |_| ()).is_ok()),
+        ("file", store.file(&b).is_ok()),
+        ("file_path", store.file_path(&b).is_ok()),
+        ("put_from", store.put_from(&b, from, &a, &meta, Sharing::Never).is_ok()),
+        ("clean", store.clean(&root, &mut |_| ()).is_ok()),
+        ("without_key", store.without_key(&root, &mut |_| ()).is_ok()),
         ("delete", store.delete(&b).is_ok()),
         ("delete_prefix", store.delete_prefix(&prefix("e")).is_ok()),
     ];
@@ -143,7 +141,10 @@ impl Layer for Plain {
 #[test]
 fn a_layer_has_no_more_than_its_inner_store() {
     let store = Plain(Required(MemoryStore::new()));
-    assert!(Store::linking(&store).is_none() && Store::cleaning(&store).is_none());
+    let root = Prefix::root();
+    assert!(Store::location(&store, &root).is_none());
+    assert!(Store::file(&store, &key("a")).unwrap().is_none());
+    assert!(Store::source(&store, &key("a")).unwrap().is_none());
     assert!(store.asynchronous().is_none() && store.checked().is_none());
     assert!(store.session().unwrap().is_none());
 }

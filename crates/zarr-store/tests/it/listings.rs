@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use zarr_store::{Links, Prefix, Store, StoreExt as _, StoreOptions, open_url};
+use zarr_store::{Links, Prefix, Store, StoreOptions, open_url};
 use zarr_store_tests::keys_below;
 use zarr_store_tests::scripted::{Received, Reply, Scripted};
 

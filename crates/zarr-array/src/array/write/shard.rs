@@ -4,7 +4,7 @@
 //! 2. Inner chunks that change in part are read, decoded, changed and encoded.
 //! 3. The new shard is assembled from ranges of the old one and the new inner chunks, and replaces it
 //!    at once. A store of files assembles it without reading the ranges here
-//!    ([`Linking::rewrite`](crate::store::Linking::rewrite)); others get all bytes by one put.
+//!    ([`Store::rewrite`](crate::store::Store::rewrite)); others get all bytes by one put.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IoSlice};
@@ -217,11 +217,7 @@ impl Array {
                     ShardPiece::New(bytes) => RewritePiece::New(bytes),
                 })
                 .collect();
-            let done = match store.linking() {
-                Some(linking) => linking.rewrite(key, meta, &rewritten)?,
-                None => Rewrite::Unsupported,
-            };
-            match done {
+            match store.rewrite(key, meta, &rewritten)? {
                 Rewrite::Written => return Ok(PutOutcome::Written),
                 Rewrite::Unsupported => {}
                 _ => return Ok(PutOutcome::Changed),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use zarr_array::store::{
-    AsyncStore, Key, Layer, Linking, LocalStore, MemoryStore, ObjectMeta, Operation, Prefix,
-    Rewrite, RewritePiece, Store, StoreError, StoreExt as _,
+    AsyncStore, Key, Layer, LocalStore, MemoryStore, ObjectMeta, Operation, Prefix, Rewrite,
+    RewritePiece, Store, StoreError, StoreExt as _,
 };
 use zarr_array::{Array, Points, Selection, Truncation};
 use zarr_codec::Scratch;
@@ -103,7 +103,7 @@ impl Layer for Replacing {
         pieces: &[RewritePiece<'_>],
     ) -> Result<Rewrite, StoreError> {
         match self.rewrites {
-            true => Linking::rewrite(&self.inner, key, expected, pieces),
+            true => Store::rewrite(&self.inner, key, expected, pieces),
             false => Ok(Rewrite::Unsupported),
         }
     }

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use zarr_array::store::{LeftoverKind, LocalStore, Prefix, Store, StoreExt as _};
+use zarr_array::store::{LeftoverKind, LocalStore, Prefix, Store};
 use zarr_store_tests::child;
 
 use super::between::assert_between;

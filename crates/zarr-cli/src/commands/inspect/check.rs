@@ -1,7 +1,7 @@
 //! `zarr-kit check`.
 
 use serde_json::json;
-use zarr_kit::array::store::{Links, LocalStore, StoreExt as _};
+use zarr_kit::array::store::{Links, LocalStore};
 use zarr_kit::array::unfinished::REARRANGE_MARKER;
 use zarr_kit::array::{Part, open_node};
 use zarr_kit::check::{self, CheckOptions, CheckProgress, CheckWatch, Finding};

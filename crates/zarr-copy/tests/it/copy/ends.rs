@@ -318,7 +318,7 @@ fn an_unfinished_copy_stays_marked_if_another_source_cannot_be_read() {
         let from: Shared = Arc::new(MemoryStore::new());
         array(&from, "a");
         let to: Shared = Arc::new(MemoryStore::new());
-        let dying: Shared = Arc::new(FaultStore::new(to.clone()).at(12, Fault::DieBefore));
+        let dying: Shared = Arc::new(FaultStore::new(to.clone()).at(14, Fault::DieBefore));
         copy((&from, "a"), (&dying, "b"), None, &CopyOptions::new()).expect_err("ends");
         assert!(objects(&to).len() > 1);
         let faulty: Shared = Arc::new(FaultStore::new(from).at(step, Fault::DieBefore));

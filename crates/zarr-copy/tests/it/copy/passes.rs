@@ -204,7 +204,7 @@ fn an_intermediate_that_is_there_needs_no_further_room() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let to: Arc<dyn Store> = Arc::new(LocalStore::create(folder.path()).expect("a store"));
     let root = Prefix::root();
-    let location = to.linking().and_then(|linking| linking.location(&root)).expect("a folder");
+    let location = to.location(&root).expect("a folder");
     let free = location.free_space().expect("known on Linux");
     let (rows, columns) = ((free + 8 * TERA) >> 22, 1_u64 << 22);
     let builder = ArrayBuilder::new([rows, columns], DataType::Uint8);
