@@ -4,20 +4,20 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyTuple};
 use zarr_kit::array::{PlannedChunk, Truncation};
 use zarr_kit::codec::Options;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::Codec;
-use zarr_kit::report::advise::{Advice, AdviceOptions, Goal};
 use zarr_kit::report::draw::{ChunkPicture, ValuePicture};
 use zarr_kit::report::info::ArrayInfo;
 use zarr_kit::report::stats::Stats;
 use zarr_kit::report::words;
 use zarr_kit::{Array, ArrayError, ArrayMetadata};
 
+use crate::advice::{Asked, advised, options};
 use crate::conversion::error::Done;
 use crate::conversion::memory::Memory;
 use crate::conversion::report::{decoded, reported};
@@ -451,27 +451,11 @@ impl PyArray {
         py: Python<'_>,
         axes: Vec<AxisKey>,
         title: &str,
-        goal: &str,
-        sample: u64,
-        rate: u64,
+        asked: Asked,
     ) -> Done<String> {
         let selection = selection(py, axes)?;
-        let goal = match goal {
-            "both" => Goal::Both,
-            "read" => Goal::Read,
-            "write" => Goal::Write,
-            "size" => Goal::Size,
-            other => {
-                let text =
-                    format!("goal is {other:?}; 'both', 'read', 'write' or 'size' is allowed");
-                return Err(PyValueError::new_err(text).into());
-            }
-        };
-        let options = AdviceOptions::new().goal(goal).sample(sample).rate(rate);
-        let advise = |array: &Array| {
-            let advice = Advice::of(array, &selection, &options, &mut |_done, _all| {})?;
-            Ok(advice.json(title).to_string())
-        };
+        let options = options(&asked)?;
+        let advise = |array: &Array| advised(array, &selection, options.clone(), &asked, title);
         py.detach(|| self.during(|array| reported(advise(array))))?
     }
 }

@@ -9,6 +9,7 @@
 //! It does not use numpy: memory comes as buffers, and Python code handles dtypes and index
 //! expressions. It is not a library for Rust.
 
+mod advice;
 mod array;
 mod conversion;
 mod group;

@@ -234,6 +234,18 @@ def test_advice_on_arrays_of_numpy_and_of_stores(tmp_path: Path) -> None:
     assert stored == sizes[0]
     with pytest.raises(ValueError, match="'read'"):
         zarr_kit.advise(array, goal="speed")
+    reads: list[dict[str | int, int] | str] = [{0: 1}, {1: 5}, "whole"]
+    shaped = zarr_kit.advise(array, reads=reads, latency=0.02, memory=4000)
+    assert shaped["reads"] == [[1, 100], [60, 5], [60, 100]]
+    best = shaped["shapes"][0]
+    assert best["memory"] <= 4000 and [read["requests"] >= 1 for read in best["reads"]] == [True] * 3
+    copy = zarr_kit.create(
+        tmp_path / "s.zarr", shape=values.shape, dtype="u2", chunks=best["chunks"], shards=best["shards"]
+    )
+    assert list(copy.chunks) == best["chunks"]
+    for wrong in ({"x": 1}, {0: 61}, {0: 0}, "0"):
+        with pytest.raises(ValueError, match="reads"):
+            zarr_kit.advise(array, reads=[wrong])
     with pytest.raises(ValueError, match="no elements"):
         zarr_kit.advise(np.zeros(3))
     # A place is opened, and neither it nor a group's names are taken for elements.

@@ -191,3 +191,47 @@ fn presets_take_what_the_trial_finds() {
     assert!(String::from_utf8_lossy(&part.stderr).contains("--preset measures"));
     assert!(!folder.join("x").exists());
 }
+
+/// Chunks and shards for reads: the command can be typed, and refusals name the read.
+#[test]
+fn chunks_and_shards_for_reads() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let elements: Vec<u8> = (0..60_000_u32)
+        .flat_map(|n| u16::try_from(n % 4001).expect("small").to_le_bytes())
+        .collect();
+    let shape = ["--shape", "40,30,50", "--dtype", "uint16", "--dims", "time,y,x"];
+    let shape = [&shape[..], &["--chunks", "1,30,50"]].concat();
+    create(folder, "a", &shape, &elements);
+    let reads = ["a", "--reads", "time=1", "--reads", "y=2,x=2", "--reads", "whole"];
+    let document = advice(folder, &reads);
+    assert_eq!(document["reads"], serde_json::json!([[1, 30, 50], [40, 2, 2], [40, 30, 50]]));
+    let shapes = document["shapes"].as_array().expect("a list");
+    assert!(shapes.iter().any(|shape| shape["chunks"] == serde_json::json!([1, 30, 50])));
+    let said = text(folder, &[&["advise"], &reads[..]].concat());
+    assert!(
+        said.contains("time=1") && said.contains("y=2,x=2") && said.contains("whole"),
+        "{said}"
+    );
+    let command: Vec<&str> = said.lines().last().expect("a line").split(' ').skip(1).collect();
+    succeed(folder, &command);
+    succeed(folder, &["diff", "a", "OUT.zarr"]);
+    // The shards that were advised are left where others are better.
+    let again = text(folder, &["advise", "OUT.zarr", "--reads", "time=1"]);
+    let command =
+        again.lines().last().expect("a line").replace("OUT.zarr OUT.zarr", "OUT.zarr new");
+    succeed(folder, &command.split(' ').skip(1).collect::<Vec<_>>());
+    succeed(folder, &["diff", "a", "new"]);
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["advise", "a", "--reads", "t=1"],
+            &["advise", "a", "--reads", "time=0"],
+            &["advise", "a", "--reads", "time=41"],
+            &["advise", "a", "--reads", "1,2,3"],
+            &["advise", "a", "--reads", "x=1,x=2"],
+            &["advise", "a", "--reads", "x=1", "--latency", "-1"],
+            &["advise", "a", "--latency", "1"],
+        ],
+    ));
+}

@@ -1,9 +1,10 @@
-"""Which codecs store an array best."""
+"""Which codecs, chunks and shards store an array best."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,11 @@ def advise(
     goal: str = "both",
     sample: int = 4 << 20,
     rate: int = 200_000_000,
+    reads: Sequence[Mapping[str | int, int] | str] = (),
+    latency: float | None = None,
+    memory: int = 256 << 20,
 ) -> dict[str, Any]:
-    """Tries codecs on sampled chunks, as ``zarr-kit advise --json``.
+    """Tries codecs, chunks and shards on sampled chunks, as ``zarr-kit advise --json``.
 
     Sizes are exact for the sample; times are measured on one thread of this machine. Chains of a
     sharded array are tried in its inner chunks.
@@ -42,20 +46,31 @@ def advise(
         Bytes of elements that are tried.
     rate
         Bytes a second that the store moves: the faster the store, the less small chunks are worth.
+    reads
+        How the array is read, such as ``[{"time": 1}, {"lat": 16, "lon": 16}, "whole"]``: the lengths
+        of a region on some axes, by name or number, with all of the others. Chunks and shards are
+        then tried too. Each read may begin anywhere, and all count the same.
+    latency
+        Seconds of a request to the store: by default 0.0001, or 0.02 of a remote store. From 0.001
+        on, for stores that answer many requests at once.
+    memory
+        The most bytes of the elements of a chunk or a shard.
 
     Returns
     -------
     dict
         ``trials``, the best one first, each with ``chain``, which `create` takes as ``codecs``,
         ``bytes``, ``encode_seconds`` and ``decode_seconds``; ``sample``; ``bits``, with the bits
-        that the elements need, the constant bits, and the number of distinct values.
+        that the elements need, the constant bits, and the number of distinct values. ``shapes``, the
+        advised one first, each with ``chunks``, ``shards``, ``objects``, ``memory`` of a write, and
+        ``requests``, ``bytes`` and ``seconds`` of each of the ``reads``.
 
     Raises
     ------
     FileNotFoundError
         If the place does not exist.
     ValueError
-        If it is a group, or if there are no elements but fill values.
+        If it is a group, if there are no elements but fill values, or if a read is none of the array.
 
     Examples
     --------
@@ -63,6 +78,9 @@ def advise(
     >>> found = zarr_kit.advise(np.arange(1, 5000, dtype="u2") % 600, goal="size")
     >>> found["bits"]["needed_bits"], found["trials"][0]["bytes"] < 2 * 4999
     ([0, 9], True)
+    >>> found = zarr_kit.advise(np.arange(60_000).reshape(100, 600), reads=[{1: 6}])
+    >>> len(found["shapes"][0]["chunks"]), found["reads"]
+    (2, [[100, 6]])
     """
     if isinstance(array, Group):
         raise ValueError(f"{printable(array._where)}: this is a group, not an array")
@@ -74,7 +92,11 @@ def advise(
         state = _store.state("memory:", "", None, None, False)
         array = Array(_native.create_array(state, document))
         array[...] = values
-    found: dict[str, Any] = json.loads(
-        array._native.advise(_describe._axes(array, key), array._where, goal, sample, rate)
-    )
+    texts = [
+        read if isinstance(read, str) else ",".join(f"{axis}={length}" for axis, length in read.items()) or "whole"
+        for read in reads
+    ]
+    axes = _describe._axes(array, key)
+    asked = (goal, sample, rate, texts, latency, memory)
+    found: dict[str, Any] = json.loads(array._native.advise(axes, array._where, asked))
     return found

@@ -1,13 +1,20 @@
-//! Which codecs store an array best: chains are tried on sampled chunks, and nothing is taken from a
-//! table of names.
+//! Which codecs, chunks and shards store an array best: they are tried on sampled chunks, and nothing
+//! is taken from a table of names.
 //!
 //! Sizes are exact for the sample. Speeds are measured on one thread of this machine at this
 //! moment. A chain that stores fewer bits than the type has is tried with the bits that the sample
 //! needs. A value outside the sample that needs more bits is refused when it is written.
+//!
+//! [Chunks and shards](Shape) are compared if [reads](AdviceOptions::read) are given.
 
 mod candidates;
+mod encoded_chunk;
+mod expected;
 mod goal;
 mod sample;
+#[cfg(test)]
+mod shape_trials;
+mod shapes;
 mod short;
 #[cfg(test)]
 mod tests;
@@ -20,6 +27,7 @@ use zarr_array::{Array, Selection};
 use zarr_metadata::{ArrayMetadata, Codec, DataType};
 
 pub use self::goal::Goal;
+pub use self::shapes::{Shape, ShapeRead, read_lengths};
 pub use self::short::short;
 pub use self::trial::Trial;
 
@@ -42,6 +50,9 @@ pub struct AdviceOptions {
     goal: Goal,
     sample: u64,
     rate: u64,
+    reads: Vec<Vec<u64>>,
+    latency: Option<Duration>,
+    memory: u64,
 }
 
 impl Default for AdviceOptions {
@@ -53,7 +64,14 @@ impl Default for AdviceOptions {
 impl AdviceOptions {
     /// By the time to store and to read once, on 4 MiB, with a store of 200 MB/s.
     pub fn new() -> Self {
-        Self { goal: Goal::Both, sample: 4 << 20, rate: 200_000_000 }
+        Self {
+            goal: Goal::Both,
+            sample: 4 << 20,
+            rate: 200_000_000,
+            reads: Vec::new(),
+            latency: None,
+            memory: 256 << 20,
+        }
     }
 
     /// Sets the goal by which the chains are compared.
@@ -72,6 +90,28 @@ impl AdviceOptions {
     /// Sets the store's bytes per second: the slower the store, the more small chunks count.
     pub fn rate(mut self, bytes: u64) -> Self {
         self.rate = bytes.max(1);
+        self
+    }
+
+    /// Adds a read of these lengths, at any place of the array: chunks and shards are then compared by
+    /// the time of all reads that were added. Each read counts by its ratio to the shape that is the best
+    /// for it alone. See [`read_lengths`].
+    pub fn read(mut self, lengths: impl Into<Vec<u64>>) -> Self {
+        self.reads.push(lengths.into());
+        self
+    }
+
+    /// Sets the time of a request to the store. By default 0.1 ms, or 20 ms of a remote store. From 1 ms
+    /// on, the store is taken as a remote one: it answers many requests at once, and bytes that lie
+    /// near each other are read as one range.
+    pub fn latency(mut self, time: Duration) -> Self {
+        self.latency = Some(time);
+        self
+    }
+
+    /// Sets the most bytes of the elements of a chunk or shard; 256 MiB by default.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
         self
     }
 }
@@ -102,6 +142,7 @@ pub struct Advice {
     sample: Sample,
     bits: Option<Bits>,
     trials: Vec<Trial>,
+    shapes: Vec<Shape>,
     metadata: ArrayMetadata,
 }
 
@@ -143,13 +184,63 @@ impl Advice {
             attempt(self::harder(&trials, options), &mut trials)?;
         }
         progress(all, all);
-        match trials.is_empty() {
-            true => Err(ReportError::Nothing { what: "no chain of this build stores them" }),
-            false => {
-                let (options, metadata) = (options.clone(), array.metadata().clone());
-                Ok(Self { options, sample, bits, trials, metadata })
-            }
-        }
+        let Some(best) = trials.first() else {
+            return Err(ReportError::Nothing { what: "no chain of this build stores them" });
+        };
+        let shapes = match options.reads.is_empty() {
+            true => Vec::new(),
+            false => shapes::of(array, region, options, best, &sample)?,
+        };
+        let (options, metadata) = (options.clone(), array.metadata().clone());
+        Ok(Self { options, sample, bits, trials, shapes, metadata })
+    }
+
+    /// The chunks and shards that were tried with the best chain for the [reads](AdviceOptions::read),
+    /// the advised ones first; none without reads.
+    ///
+    /// Of shapes whose reads take at most a fifth longer than the best, the one with the fewest
+    /// objects is advised, and of these the one with the least memory. Sizes are those of sampled
+    /// chunks, requests are those of an array with each chunk stored, whose indices are not known yet.
+    #[must_use]
+    pub fn shapes(&self) -> &[Shape] {
+        &self.shapes
+    }
+
+    /// The best chain for what a shape calls a chunk: within shards if the array is sharded.
+    #[must_use]
+    pub fn chunk_codecs(&self) -> &[Codec] {
+        shapes::of_chunks(&self.best().codecs)
+    }
+
+    /// A heading and one line for each of the first shapes, with what is [said](Shape::line) of it, and
+    /// the present one.
+    #[must_use]
+    pub fn shape_lines(&self) -> Vec<Vec<String>> {
+        const SHOWN: usize = 6;
+        let names = words::axis_names(&self.metadata);
+        let title = |read: &Vec<u64>| {
+            let axes = names.iter().zip(read).zip(self.metadata.shape());
+            let parts = axes.filter(|((_, one), all)| one != all);
+            let parts: Vec<String> =
+                parts.map(|((name, one), _)| format!("{name}={one}")).collect();
+            if parts.is_empty() { "whole".to_owned() } else { parts.join(",") }
+        };
+        let mut heading = ["chunks", "shards", "objects", "memory"].map(str::to_owned).to_vec();
+        heading.extend(self.options.reads.iter().map(title));
+        heading.push(String::new());
+        let present = shapes::present(&self.metadata);
+        let is_present = |shape: &Shape| {
+            present
+                .as_ref()
+                .is_some_and(|(chunks, shards)| (chunks, shards) == (&shape.chunks, &shape.shards))
+        };
+        let shown = self.shapes.iter().enumerate();
+        let shown = shown.filter(|(at, shape)| *at < SHOWN || is_present(shape));
+        let line = |(_, shape): (usize, &Shape)| {
+            let remark = if is_present(shape) { "the present ones" } else { "" };
+            [shape.line(), vec![remark.to_owned()]].concat()
+        };
+        std::iter::once(heading).chain(shown.map(line)).collect()
     }
 
     /// The chains that were tried, the best one for the goal first.
@@ -271,6 +362,8 @@ impl Advice {
             },
             "bits": self.bits.as_ref().map(Bits::json),
             "trials": trials.collect::<Vec<_>>(),
+            "reads": self.options.reads,
+            "shapes": self.shapes.iter().map(Shape::json).collect::<Vec<_>>(),
         })
     }
 }

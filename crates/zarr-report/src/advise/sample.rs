@@ -48,7 +48,7 @@ impl Elements {
     }
 
     /// Bytes in memory.
-    fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         let bytes = match self {
             Self::Fixed(elements) => elements.len(),
             Self::Variable(strings) => strings.iter().map(Vec::len).sum(),
@@ -168,7 +168,7 @@ impl Sample {
 
 /// All numbers below `count`, each once, such that the first ones are spread evenly: steps of the
 /// golden ratio, which follow no period of the data.
-fn order(count: u64) -> impl Iterator<Item = u64> {
+pub(super) fn order(count: u64) -> impl Iterator<Item = u64> {
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -193,7 +193,7 @@ fn order(count: u64) -> impl Iterator<Item = u64> {
 }
 
 /// The lengths of inner chunks of shards. A part of a chunk must have whole ones.
-fn inner_lengths(codecs: &[zarr_metadata::Codec], rank: usize) -> Vec<u64> {
+pub(super) fn inner_lengths(codecs: &[zarr_metadata::Codec], rank: usize) -> Vec<u64> {
     match codecs.first() {
         Some(zarr_metadata::Codec::ShardingIndexed(sharding)) => sharding.chunk_shape.clone(),
         _ => vec![1; rank],

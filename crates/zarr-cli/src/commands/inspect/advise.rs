@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::metadata::Codec;
 use zarr_kit::report::ReportError;
-use zarr_kit::report::advise::{Advice, AdviceOptions, short};
+use zarr_kit::report::advise::{Advice, AdviceOptions, read_lengths, short};
 use zarr_kit::report::readers::portable;
 use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Prefix, Selection};
 
@@ -24,6 +24,14 @@ const COLUMN: usize = 40;
 
 pub(crate) fn run(args: &Advise) -> Result<(), CliError> {
     let options = AdviceOptions::new().goal(args.goal.into()).sample(args.sample).rate(args.rate);
+    let mut options = options.memory(args.memory);
+    if let Some(latency) = args.latency {
+        options = options.latency(latency);
+    }
+    let with_reads = |array: &Array| {
+        let mut reads = args.reads.iter().map(|text| read_lengths(text, array.metadata()));
+        reads.try_fold(options, |options, read| Ok::<_, ReportError>(options.read(read?)))
+    };
     let bar = Bar::new();
     let mut progress = |done, all| bar.bytes("trying", done, Some(all));
     let shown = shown_url(&args.array);
@@ -38,13 +46,16 @@ pub(crate) fn run(args: &Advise) -> Result<(), CliError> {
                 None => whole,
             };
             let failed = |cause| CliError::Report { place: shown.clone(), cause };
-            Advice::of(&array, &region, &options, &mut progress).map_err(failed)?
+            let advice = with_reads(&array)
+                .and_then(|options| Advice::of(&array, &region, &options, &mut progress));
+            advice.map_err(failed)?
         }
         false => {
             let place = NodeStore::open(&args.array)?;
             let array = place.array()?;
             let region = region(&place, array.metadata(), args.region.as_deref())?;
-            let advice = Advice::of(&array, &region, &options, &mut progress);
+            let advice = with_reads(&array)
+                .and_then(|options| Advice::of(&array, &region, &options, &mut progress));
             advice.map_err(|cause| place.not_reported(cause))?
         }
     };
@@ -56,25 +67,45 @@ pub(crate) fn run(args: &Advise) -> Result<(), CliError> {
     print_table(&advice.evidence(), &mut out)?;
     out.line("")?;
     let heading = ["codecs", "size", "of bytes", "encode", "decode", ""].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(heading).chain(advice.lines()).collect();
-    // A longer chain makes only its own line longer.
-    let lengths = |column: usize| rows.iter().map(move |row| row[column].chars().count());
-    let width = |column| lengths(column).filter(|length| *length <= COLUMN).max().unwrap_or(0);
-    let widths: [usize; 6] = std::array::from_fn(width);
-    for [codecs, size, share, encode, decode, remark] in &rows {
-        let [a, b, c, d, e, _] = widths;
-        let line =
-            format!("{codecs:a$}  {size:>b$}  {share:>c$}  {encode:>d$}  {decode:>e$}  {remark}");
-        out.line(line.trim_end())?;
+    let rows = std::iter::once(heading).chain(advice.lines()).map(Vec::from).collect();
+    print_columns(rows, 1, &mut out)?;
+    let shape = advice.shapes().first();
+    if shape.is_some() {
+        out.line("")?;
+        print_columns(advice.shape_lines(), 2, &mut out)?;
     }
     out.line("")?;
-    let codecs = short(&advice.best().codecs, advice.data_type());
+    let codecs = match shape {
+        Some(_) => short(advice.chunk_codecs(), advice.data_type()),
+        None => short(&advice.best().codecs, advice.data_type()),
+    };
     let codecs = if codecs.starts_with('[') { format!("'{codecs}'") } else { codecs };
+    let chunks = shape.map_or_else(String::new, |shape| format!("{} ", shape.options()));
     out.line(match is_npy {
-        true => format!("zarr-kit create OUT.zarr --like {shown} --codecs {codecs}"),
-        false => format!("zarr-kit copy {shown} OUT.zarr --codecs {codecs}"),
+        true => format!("zarr-kit create OUT.zarr --like {shown} {chunks}--codecs {codecs}"),
+        false => format!("zarr-kit copy {shown} OUT.zarr {chunks}--codecs {codecs}"),
     })?;
     out.finish()
+}
+
+/// Prints rows whose first columns are aligned on the left. A longer text makes only its own line longer.
+fn print_columns(rows: Vec<Vec<String>>, left: usize, out: &mut Out) -> Result<(), CliError> {
+    let columns = rows.first().map_or(0, Vec::len).saturating_sub(1);
+    let lengths = |column: usize| rows.iter().map(move |row| row[column].chars().count());
+    let width = |column| lengths(column).filter(|length| *length <= COLUMN).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for row in &rows {
+        let mut line = String::new();
+        for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            line.push_str(&match at < left {
+                true => format!("{cell:width$}  "),
+                false => format!("{cell:>width$}  "),
+            });
+        }
+        line.push_str(row.last().map_or("", |remark| remark));
+        out.line(line.trim_end())?;
+    }
+    Ok(())
 }
 
 /// The best chain for a goal among chains that store every value of the type: untried values must
