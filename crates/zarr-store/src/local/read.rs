@@ -117,7 +117,8 @@ fn locate(
         None => {
             store.check_links(operation, key.as_str(), &path)?;
             match std::fs::metadata(&path) {
-                Ok(meta) => Ok(Located::Path(path, meta)),
+                Ok(meta) if store.outside_links => Ok(Located::Path(path, meta)),
+                Ok(meta) => locate_real(store, operation, key, &path, meta, direct),
                 Err(error) => {
                     if is_absent(&error) {
                         store.check_unlooked(key.as_str(), &path)?;
@@ -126,6 +127,35 @@ fn locate(
                 }
             }
         }
+    }
+}
+
+/// Opens what a path with links leads to, by the path that has none: a link that another process has
+/// exchanged since the check leads nowhere.
+fn locate_real(
+    store: &LocalStore,
+    operation: Operation,
+    key: &Key,
+    path: &Path,
+    meta: Metadata,
+    direct: fn(&Path) -> Option<io::Result<File>>,
+) -> Result<Located, StoreError> {
+    let fail = |error| StoreError::io(operation, key, error);
+    let outside = || StoreError::OutsideRoot { key: key.to_string(), link: path.to_owned() };
+    let real = std::fs::canonicalize(path).map_err(fail)?;
+    if !real.starts_with(&store.root) {
+        return Err(outside());
+    }
+    match direct(&real) {
+        Some(opened) => opened.map(Located::File).map_err(fail),
+        // The system has no such call, or it is no object.
+        None if !meta.is_file() || direct::folder(&store.root).is_none() => {
+            Ok(Located::Path(path.to_owned(), meta))
+        }
+        None => Err(match File::open(&real) {
+            Err(error) => fail(error),
+            Ok(_) => outside(),
+        }),
     }
 }
 

@@ -80,6 +80,41 @@ fn links_never_lead_outside() {
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 2);
 }
 
+/// A folder of objects that another process exchanges for a link to other objects, again and again: a
+/// read gives what is in the store, or an error.
+#[cfg(target_os = "linux")]
+#[test]
+fn reads_never_follow_a_link_that_is_exchanged_meanwhile() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let (folder, store, outside) = store_and_outside();
+    store.put(&key("c/0"), b"inside").unwrap();
+    let (objects, link) = (store.root().join("c"), folder.path().join("link"));
+    // Links within the store are followed meanwhile, too.
+    symlink("c", store.root().join("within")).unwrap();
+    symlink(outside.join("c"), &link).unwrap();
+    let is_over = AtomicBool::new(false);
+    let (mut inside, mut refused, mut others) = (0, 0, Vec::new());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                renameat_with(CWD, &objects, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        for name in ["c/0", "within/0"].iter().cycle().take(20_000) {
+            match store.read(&key(name)) {
+                Ok(Some(read)) if read == b"inside" => inside += 1,
+                Ok(read) => others.push((*name, read)),
+                Err(_) => refused += 1,
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(others.is_empty(), "{} of 20000: {:?}", others.len(), others.first());
+    assert!(inside > 0 && refused > 0, "{inside} {refused}");
+}
+
 fn assert_dangling<T: std::fmt::Debug>(result: Result<T, StoreError>) {
     match result {
         Err(StoreError::DanglingLink { link, .. }) => assert!(link.is_symlink()),
