@@ -14,6 +14,9 @@ const COLUMNS: u64 = 6;
 /// The most rows of an index, for which memory is taken.
 const ROWS: u64 = 1 << 20;
 
+/// The arrays from which it follows.
+const COLUMNS_OF: &str = "variant_position, variant_contig and variant_length";
+
 /// Why an index cannot be made.
 #[derive(Debug, thiserror::Error)]
 enum IndexError {
@@ -26,42 +29,47 @@ enum IndexError {
         "the index would have the number {value}, which {data_type} does not have: it is not made"
     )]
     Number { value: i128, data_type: String },
+    #[error(
+        "the index of chunks cannot be made again, and is left out: it follows from {COLUMNS_OF}, which are \
+         integers in one dimension, of one length"
+    )]
+    Arrays,
 }
 
 /// Makes the array `region_index` of a group of VCF-Zarr as bio2zarr does: by the chunks of
-/// `variant_position`, a row for each contig in each chunk. Whether it was made: false if the arrays lack
-/// from which it follows. An index that is there stays.
+/// `variant_position`, a row for each contig in each chunk. An index that is there stays.
 ///
 /// It is called after chunks or variants have changed, when the old index is gone: at each moment there
 /// is no index or a right one.
 ///
 /// # Errors
-/// Errors of reading these arrays, and of creating and writing the index; [`ArrayError::Refused`] if it
-/// would have more than 2^20 rows, or a number that the type of `variant_position` does not have.
-pub fn make_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool, ArrayError> {
+/// Errors of reading these arrays, and of creating and writing the index; [`ArrayError::Refused`] if they
+/// are not all there, are no integers or have other shapes, if it would have more than 2^20 rows, or a
+/// number that the type of `variant_position` does not have.
+pub fn make_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    let refused = |cause| {
+        let path = node::display(&prefix.join(REGION_INDEX)?);
+        Err(ArrayError::Refused { path, cause: Box::new(cause) })
+    };
     let group = Group::open(store.clone(), prefix)?;
     let mut arrays = Vec::new();
     for name in ["variant_position", "variant_contig", "variant_length"] {
         let array = match group.array(name) {
             Ok(array) => array,
-            Err(ArrayError::NotFound { .. }) => return Ok(false),
+            Err(ArrayError::NotFound { .. }) => return refused(IndexError::Arrays),
             Err(error) => return Err(error),
         };
         let numbers = Numbers::of(array.data_type()).filter(Numbers::are_whole);
-        let Some(numbers) = numbers else { return Ok(false) };
+        let Some(numbers) = numbers else { return refused(IndexError::Arrays) };
         arrays.push((array, numbers));
     }
-    let [position, contig, length] = arrays.as_slice() else { return Ok(false) };
-    let [axis] = position.0.grid().axes() else { return Ok(false) };
+    let [position, contig, length] = arrays.as_slice() else { return refused(IndexError::Arrays) };
+    let [axis] = position.0.grid().axes() else { return refused(IndexError::Arrays) };
     let inner = inner_axis(&position.0);
     let axis = inner.as_ref().unwrap_or(axis);
     if [contig, length].iter().any(|(array, _)| array.shape() != position.0.shape()) {
-        return Ok(false);
+        return refused(IndexError::Arrays);
     }
-    let refused = |cause| {
-        let path = node::display(&prefix.join(REGION_INDEX)?);
-        Err(ArrayError::Refused { path, cause: Box::new(cause) })
-    };
     if axis.occupied() > ROWS {
         return refused(IndexError::Rows);
     }
@@ -113,11 +121,10 @@ pub fn make_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool
     // Between its document and its elements it reads as the fill value.
     let index = match group.create_array(REGION_INDEX, metadata) {
         // Another process made it of the same arrays.
-        Err(ArrayError::Exists { .. }) => return Ok(true),
+        Err(ArrayError::Exists { .. }) => return Ok(()),
         made => made?,
     };
-    index.write([0..count, 0..COLUMNS], &bytes)?;
-    Ok(true)
+    index.write([0..count, 0..COLUMNS], &bytes)
 }
 
 /// The inner chunks of the first axis, if the array has shards: for bio2zarr they are the chunks.

@@ -31,9 +31,9 @@ pub(crate) fn is_region_index(path: &str, groups: &BTreeMap<String, GroupMetadat
     group.is_some_and(|group| GroupMeaning::of(group).region_index())
 }
 
-/// Whether `region_index` is stored in the group at a prefix of the store of another.
-pub(crate) fn has_region_index(of: &Group, prefix: &Prefix) -> Result<bool, ArrayError> {
-    match node::open(of.store(), &prefix.join(REGION_INDEX)?) {
+/// Whether an array is stored in the group at a prefix of the store of another.
+pub(crate) fn has_array(of: &Group, prefix: &Prefix, name: &str) -> Result<bool, ArrayError> {
+    match node::open(of.store(), &prefix.join(name)?) {
         Ok(_) => Ok(true),
         Err(ArrayError::NotFound { .. }) => Ok(false),
         Err(error) => Err(error),

@@ -28,7 +28,10 @@ mod values;
 
 pub use axes::GroupAxes;
 pub use error::JoinError;
-pub use group::{GroupArrangement, GroupJoinPlan, GroupMember, GroupTree, JoinGroups, check_order};
+pub use group::{
+    GroupArrangement, GroupJoinPlan, GroupMember, GroupTree, JoinGroups, check_order,
+    names_of_other_objects,
+};
 pub use insert::{check_group_insertion, check_insertion, check_member, check_unjoined};
 pub use join::Join;
 pub use join::chain::encode_alike;

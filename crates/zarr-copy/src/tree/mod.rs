@@ -106,7 +106,8 @@ pub fn copy_tree(
     let mut summary = copy_node(from, to, change, options, progress)
         .or_else(|error| from.of_one_state(Err(error)))?;
     if has_index && summary.part.is_none_or(|state| state == PartStatus::Completed) {
-        summary.made_region_index = make_region_index(to.store, to.prefix).map_err(target)?;
+        make_region_index(to.store, to.prefix).map_err(target)?;
+        summary.made_region_index = true;
     }
     Ok(CopySummary { without_key, ..summary })
 }
@@ -260,8 +261,8 @@ pub fn source_arrays(
     })
 }
 
-/// The objects below the node at `from` that belong to no node, which [`copy_tree`] copies too. Markers of
-/// work are none of them. It ends after an error.
+/// The objects below the node at `from` that belong to no node, which [`copy_tree`] copies too, each with
+/// its path below the node. Markers of work are none of them. It ends after an error.
 ///
 /// # Errors
 /// Errors of reading the source.
@@ -276,16 +277,24 @@ pub fn source_arrays(
 /// store.put(&Key::new("zarr.json")?, br#"{"zarr_format": 3, "node_type": "group"}"#)?;
 /// store.put(&Key::new("shapes.parquet")?, b"a table")?;
 /// let root = Prefix::root();
-/// let others: Vec<Key> = other_objects(Endpoint::new(&store, &root)).collect::<Result<_, _>>()?;
-/// assert_eq!(others, [Key::new("shapes.parquet")?]);
+/// let others: Vec<(String, Key)> =
+///     other_objects(Endpoint::new(&store, &root)).collect::<Result<_, _>>()?;
+/// assert_eq!(others, [("shapes.parquet".to_owned(), Key::new("shapes.parquet")?)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn other_objects(from: Endpoint<'_>) -> impl Iterator<Item = Result<Key, TransferError>> {
+pub fn other_objects(
+    from: Endpoint<'_>,
+) -> impl Iterator<Item = Result<(String, Key), TransferError>> {
     let of_step = |step: Result<Step, TransferError>| match step {
         Ok(Step { visit: Visit::Others(keys), .. }) => keys.into_iter().map(Ok).collect(),
         Ok(_) => Vec::new(),
         Err(error) => vec![Err(error)],
     };
     let is_marker = |key: &Key| [MARKER, REARRANGE_MARKER].contains(&key.name());
-    Walk::of(from).flat_map(of_step).filter(move |key| !key.as_ref().is_ok_and(is_marker))
+    let prefix = from.prefix.clone();
+    let all = Walk::of(from).flat_map(of_step);
+    all.filter(move |key| !key.as_ref().is_ok_and(is_marker)).map(move |key| {
+        let key = key?;
+        Ok((prefix.strip(&key).unwrap_or_default().to_owned(), key))
+    })
 }

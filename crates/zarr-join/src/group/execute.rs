@@ -4,13 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use zarr_array::store::{Prefix, Store, path_below};
-use zarr_array::{ArrayError, Group, node};
-use zarr_cf::GroupMeaning;
+use zarr_array::{ArrayError, Group};
 use zarr_copy::{ContentDigest, Endpoint, NewNode, make_region_index};
 use zarr_metadata::NodeMetadata;
 
 use super::group_plan::GroupJoinPlan;
-use crate::conventions;
 use crate::error::JoinError;
 use crate::join::execute::{JoinOptions, JoinProgress, JoinSummary, make};
 
@@ -55,20 +53,7 @@ impl GroupJoinPlan {
         store: &Arc<dyn Store>,
         prefix: &Prefix,
     ) -> Result<(), JoinError> {
-        let member = self.members.first().ok_or(JoinError::NoMembers)?;
-        let first = member.group();
-        for path in self.groups.keys() {
-            let theirs = first.prefix().join(path);
-            let theirs = theirs.map_err(|cause| JoinError::member(member.name(), cause))?;
-            let is_indexed = || match node::open(first.store(), &theirs)? {
-                NodeMetadata::Group(group) if GroupMeaning::of(&group).region_index() => {
-                    conventions::has_region_index(first, &theirs)
-                }
-                _ => Ok(false),
-            };
-            if !is_indexed().map_err(|cause| JoinError::member(member.name(), cause))? {
-                continue;
-            }
+        for path in &self.region_indexes {
             let prefix = prefix.join(path).map_err(JoinError::target)?;
             make_region_index(store, &prefix).map_err(JoinError::target)?;
         }

@@ -60,6 +60,8 @@ pub struct GroupJoinPlan {
     pub(super) groups: BTreeMap<String, GroupMetadata>,
     pub(super) arrays: BTreeMap<String, JoinPlan>,
     pub(super) others: OtherObjects,
+    /// The groups whose index of VCF-Zarr is made again.
+    pub(super) region_indexes: Vec<String>,
 }
 
 impl JoinGroups {
@@ -122,13 +124,13 @@ impl JoinGroups {
         mut change: impl FnMut(&str, &ArrayMetadata) -> Result<Option<ArrayMetadata>, E>,
     ) -> Result<GroupJoinPlan, E> {
         let mut arrays = BTreeMap::new();
-        let mut groups = self.each(|path, join| {
+        let (mut groups, region_indexes) = self.laid(|path, join| {
             arrays.insert(path.to_owned(), join.plan_with(|metadata| change(path, metadata))?);
             Ok::<(), E>(())
         })?;
         consolidate(&mut groups, &arrays, &self.members)?;
         let others = OtherObjects::of(&self.members)?;
-        Ok(GroupJoinPlan { members: self.members, groups, arrays, others })
+        Ok(GroupJoinPlan { members: self.members, groups, arrays, others, region_indexes })
     }
 
     /// Looks at all nodes of all members. `each` gets the path of each joined array and its join;
@@ -138,15 +140,25 @@ impl JoinGroups {
     /// [`JoinError`] with the name of the first member that does not fit; errors of `each`.
     pub fn each<E: From<JoinError>>(
         &self,
-        mut each: impl FnMut(&str, Join) -> Result<(), E>,
+        each: impl FnMut(&str, Join) -> Result<(), E>,
     ) -> Result<BTreeMap<String, GroupMetadata>, E> {
+        self.laid(each).map(|(groups, _)| groups)
+    }
+
+    /// As [`each`](Self::each), with the groups of the first member that have an index of VCF-Zarr.
+    fn laid<E: From<JoinError>>(
+        &self,
+        mut each: impl FnMut(&str, Join) -> Result<(), E>,
+    ) -> Result<(BTreeMap<String, GroupMetadata>, Vec<String>), E> {
         let mut trees = self.members.iter().map(GroupTree::of).collect::<Result<Vec<_>, _>>()?;
         let first = trees.first().ok_or(JoinError::NoMembers)?;
         if let Some((path, reason)) = conventions::refused(&first.groups, Change::Join) {
             let member = conventions::named(&first.name, path).into();
             return Err(JoinError::Convention { member, reason: reason.into() }.into());
         }
-        trees.iter_mut().for_each(GroupTree::without_region_index);
+        let mut indexes = trees.iter_mut().map(GroupTree::without_region_index);
+        let region_indexes = indexes.next().unwrap_or_default();
+        indexes.for_each(drop);
         let first = trees.first().ok_or(JoinError::NoMembers)?;
         trees.iter().try_for_each(|tree| tree.check_same_nodes(first))?;
         let Places { dimensions, counts, members } = self.places(&trees)?;
@@ -181,7 +193,7 @@ impl JoinGroups {
         for (path, metadata) in &first.groups {
             groups.insert(path.clone(), laid.group(path, metadata, new, self.combine)?);
         }
-        Ok(groups)
+        Ok((groups, region_indexes))
     }
 
     fn places(&self, trees: &[GroupTree]) -> Result<Places, JoinError> {

@@ -9,4 +9,5 @@ mod tree;
 
 pub use coordinates::check_order;
 pub use group_plan::{GroupArrangement, GroupJoinPlan, JoinGroups};
+pub use other_objects::names_of_other_objects;
 pub use tree::{GroupMember, GroupTree};

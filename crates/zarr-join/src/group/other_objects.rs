@@ -6,7 +6,7 @@ use zarr_array::ArrayError;
 use zarr_array::store::{
     Key, ObjectMeta, Prefix, PutFrom, ReadRange, Sharing, Store, StoreExt as _,
 };
-use zarr_copy::{Endpoint, other_objects};
+use zarr_copy::{Endpoint, TransferError, other_objects};
 
 use super::tree::GroupMember;
 use crate::conventions;
@@ -28,11 +28,21 @@ pub(super) struct OtherObjects {
 fn objects(member: &GroupMember) -> Result<BTreeMap<String, Key>, JoinError> {
     let group = member.group();
     let place = Endpoint::in_hierarchy(group.hierarchy(), group.prefix());
-    let named = other_objects(place).map(|key| {
-        let key = key?;
-        Ok((group.prefix().strip(&key).unwrap_or_default().to_owned(), key))
-    });
-    named.collect()
+    Ok(other_objects(place).collect::<Result<_, TransferError>>()?)
+}
+
+/// The names of the objects of groups that belong to no node, such as tables beside arrays. A virtual join
+/// has none of them, and an append to a group takes none.
+///
+/// # Errors
+/// [`JoinError::Transfer`] if a group cannot be listed.
+pub fn names_of_other_objects(groups: &[GroupMember]) -> Result<Vec<String>, JoinError> {
+    let mut names = Vec::new();
+    for group in groups {
+        let paths = objects(group)?.into_keys();
+        names.extend(paths.map(|path| conventions::named(group.name(), &path)));
+    }
+    Ok(names)
 }
 
 /// The size and version of an object that was listed.

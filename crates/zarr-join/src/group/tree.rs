@@ -121,10 +121,19 @@ impl GroupTree {
         GroupAxes::of(groups, arrays)
     }
 
-    /// Leaves out each index of VCF-Zarr, which is made again of the joined arrays.
-    pub(super) fn without_region_index(&mut self) {
+    /// Leaves out each index of VCF-Zarr, which is made again of the joined arrays; the paths of their
+    /// groups.
+    pub(super) fn without_region_index(&mut self) -> Vec<String> {
         let Self { groups, arrays, .. } = self;
-        arrays.retain(|path, _| !conventions::is_region_index(path, groups));
+        let mut above = Vec::new();
+        arrays.retain(|path, _| {
+            let is_index = conventions::is_region_index(path, groups);
+            if is_index {
+                above.push(path.rsplit_once('/').map_or("", |(above, _)| above).to_owned());
+            }
+            !is_index
+        });
+        above
     }
 
     /// Refuses a member with other nodes than the first.

@@ -13,7 +13,7 @@ import numpy as np
 from . import _grid, _html, _native, _node, _store
 from ._array import Array
 from ._group import Group
-from ._notes import note_readers
+from ._notes import note_left_out, note_readers
 from ._progress import Progress, told
 
 CombineAttrs = Literal["override", "drop_conflicts", "no_conflicts", "identical", "drop"]
@@ -344,11 +344,13 @@ def join(
     )
     if virtual:
         assert target is not None
-        _native.join_virtually(members, _store.state(target, storage_options=target_options), arguments)
+        state = _store.state(target, storage_options=target_options)
+        note_left_out(_native.join_virtually(members, state, arguments))
         return Joined(len(members), None)
     place = None if dry_run else _node.target(target, target_options)
     with told(progress, "chunks") as tell:
-        planned, did = _native.join(members, place, arguments, tell)
+        planned, did, left_out = _native.join(members, place, arguments, tell)
+    note_left_out(left_out)
     plan = JoinPlan({found[0]: _planned(found) for found in planned})
     if dry_run:
         return plan

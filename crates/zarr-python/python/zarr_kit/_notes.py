@@ -80,6 +80,13 @@ def note_without_key(names: Sequence[str]) -> None:
         )
 
 
+def note_left_out(names: Sequence[str]) -> None:
+    """Warns about objects of members that are not in a join, since they belong to no array."""
+    if names:
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        LOGGER.warning("not in the join: %s%s; they belong to no array", ", ".join(map(repr, names[:_SHOWN])), more)
+
+
 def note_around(place: str, why: str) -> None:
     """Warns that the consolidated metadata of groups did not follow a change."""
     LOGGER.warning(

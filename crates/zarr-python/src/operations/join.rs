@@ -8,7 +8,7 @@ use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{
     AxisName, CombineAttributes, GroupMember, Join, JoinError, JoinGroups, JoinOptions, JoinPlan,
     JoinProgress, JoinSummary, Member, MemberGrid, NamedArrangement, NodeMember, NodeMembers,
-    NodePlan,
+    NodePlan, names_of_other_objects,
 };
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::virtual_join::{Document, Missing};
@@ -90,7 +90,7 @@ pub(crate) fn join(
     target: Option<At<'_>>,
     arguments: JoinArguments,
     progress: Option<Py<PyAny>>,
-) -> Done<(Vec<PlannedArray>, Did)> {
+) -> Done<(Vec<PlannedArray>, Did, Vec<String>)> {
     let members = places(py, members)?;
     let target = match target {
         // A folder is made only once the plan has shown that the members fit.
@@ -109,7 +109,8 @@ pub(crate) fn join(
                 refuse_unportable(arrays.iter().map(|(_, array)| array.metadata()))?;
             }
             let planned = plan.arrays().into_iter().map(|(path, plan)| of(path, plan)).collect();
-            let Some(target) = target else { return Ok((planned, Did::default())) };
+            let left_out = plan.left_out().to_vec();
+            let Some(target) = target else { return Ok((planned, Did::default(), left_out)) };
             let (place, prefix) = target.place()?;
             let progress = Progress::new(progress, signals);
             let told = |at: JoinProgress| progress.tell(prefix.as_str(), at.done, Some(at.total));
@@ -128,7 +129,7 @@ pub(crate) fn join(
                     error => error.into(),
                 })
             })?;
-            Ok::<_, Raised>((planned, of_summary(&did)))
+            Ok::<_, Raised>((planned, of_summary(&did), left_out))
         })
     })
 }
@@ -140,7 +141,7 @@ pub(crate) fn join_virtually(
     members: Vec<At<'_>>,
     target: State,
     arguments: JoinArguments,
-) -> Done<()> {
+) -> Done<Vec<String>> {
     let _counted = Counted;
     let members = places(py, members)?;
     if let Some((place, _)) = members.iter().find(|(place, _)| place.is_memory()) {
@@ -157,6 +158,10 @@ pub(crate) fn join_virtually(
         Signals::during(|signals| {
             // Secrets are the caller's, never the document's.
             let members = opened(&members, signals, |place, _| shown_url(place.url()))?;
+            let left_out = match &members {
+                NodeMembers::Groups(members) => names_of_other_objects(members)?,
+                NodeMembers::Arrays(_) => Vec::new(),
+            };
             let missing = if arguments.fill_missing { Missing::Fill } else { Missing::Error };
             let document = match members {
                 NodeMembers::Arrays(members) => {
@@ -171,7 +176,7 @@ pub(crate) fn join_virtually(
                 false => document,
             };
             document.write(&url, &store)?;
-            Ok::<_, Raised>(())
+            Ok::<_, Raised>(left_out)
         })
     })
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use zarr_array::ArrayError;
 use zarr_array::store::{Key, ReadRange, StoreExt as _};
-use zarr_copy::{Endpoint, other_objects};
+use zarr_copy::{Endpoint, TransferError, other_objects};
 
 use super::Comparison;
 use super::documents::Change;
@@ -43,18 +43,9 @@ impl Comparison<'_> {
 
 /// The objects, by their paths below the node.
 fn objects(node: &DiffNode<'_>) -> Result<BTreeMap<String, Key>, DiffError> {
-    let mut found = BTreeMap::new();
-    for key in other_objects(Endpoint::in_hierarchy(&node.store, &node.prefix)) {
-        match key {
-            Ok(key) => {
-                found.insert(node.prefix.strip(&key).unwrap_or_default().to_owned(), key);
-            }
-            Err(cause) => {
-                return Err(DiffError::new(node.name, ReportError::Objects(cause.to_string())));
-            }
-        }
-    }
-    Ok(found)
+    let found = other_objects(Endpoint::in_hierarchy(&node.store, &node.prefix));
+    let failed = |cause| DiffError::new(node.name, ReportError::Objects(format!("{cause}")));
+    found.collect::<Result<_, TransferError>>().map_err(failed)
 }
 
 /// What differs between two objects: their sizes, or the first byte.

@@ -67,12 +67,7 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
         note(in_words(&plan));
     }
     let left_out = plan.left_out();
-    for name in left_out.iter().take(SHOWN) {
-        note(format_args!("{} is not in the join: it belongs to no array", Printable(name)));
-    }
-    if let Some(more) = left_out.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        note(format_args!("nor are {} of this kind", counted(more, "more object")));
-    }
+    note_left_out(left_out, "the join");
     if args.link {
         note(
             "chunks become hard links: a program that writes into one in place changes the member \
@@ -108,6 +103,16 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
     })?;
     print::readers(&readers, args.json);
     Ok(())
+}
+
+/// Names objects of members that a new node does not have.
+pub(super) fn note_left_out(names: &[String], what: &str) {
+    for name in names.iter().take(SHOWN) {
+        note(format_args!("{} is not in {what}: it belongs to no array", Printable(name)));
+    }
+    if let Some(more) = names.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        note(format_args!("nor are {} of this kind", counted(more, "more object")));
+    }
 }
 
 fn plan(args: &args::Join, members: NodeMembers) -> Result<NodePlan, CliError> {

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 use zarr_kit::array::store::shown_url;
-use zarr_kit::join::NodeMembers;
+use zarr_kit::join::{NodeMembers, names_of_other_objects};
 use zarr_kit::report::words::counted;
 use zarr_kit::virtual_join::{Document, Missing, VirtualJoinError};
 
-use super::{arrange, errors};
+use super::{arrange, errors, note_left_out};
 use crate::args;
 use crate::error::CliError;
 use crate::output::print::{done, note};
@@ -22,6 +22,7 @@ pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliErro
         }
         NodeMembers::Groups(members) => {
             let count = members.len();
+            note_left_out(&names_of_other_objects(&members)?, "the join");
             (count, "group", Document::of_groups(&arrange::groups(args, members)?, output, missing))
         }
     };

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use zarr_kit::join::rearrange::{GroupRearrangement, dimension_length};
-use zarr_kit::join::{GroupMember, check_group_insertion};
+use zarr_kit::join::{GroupMember, check_group_insertion, names_of_other_objects};
 use zarr_kit::metadata::Printable;
 use zarr_kit::report::words;
 use zarr_kit::{Group, Prefix};
@@ -11,6 +11,7 @@ use super::moving::{Said, execute, is_regular, parts, verb};
 use super::order::check_order;
 use super::spans::Axis;
 use crate::args::Rearrange;
+use crate::commands::join::note_left_out;
 use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
 use crate::notation::chunks::chunk_counts;
@@ -38,10 +39,12 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
     let plan =
         GroupRearrangement::plan(&group, &args.axis, spans).map_err(|cause| place.failed(cause))?;
     check_group_insertion(&plan, &place.shown, &names)?;
+    let left_out = names_of_other_objects(&inserted)?;
     check_order(args, inserted)?;
     if !args.dry_run {
         execute(place, &SAID, |report| plan.execute(report))?;
     }
+    note_left_out(&left_out, &place.shown);
     report(args, place, &plan, length)
 }
 

@@ -109,16 +109,8 @@ impl GroupRearrangement {
     }
 
     fn make_region_indexes(&self) -> Result<(), ArrayError> {
-        for group in &self.region_indexes {
-            if !make_region_index(self.group.store(), group)? {
-                let reason =
-                    "its arrays are rearranged, and region_index cannot be made again of them: it \
-                              needs variant_position, variant_contig and variant_length of integers"
-                        .to_owned();
-                return Err(refused(group, Refusal::Convention { reason }));
-            }
-        }
-        Ok(())
+        let mut groups = self.region_indexes.iter();
+        groups.try_for_each(|group| make_region_index(self.group.store(), group))
     }
 
     /// Marks all arrays, and copies their chunks to keys of the other encoding.

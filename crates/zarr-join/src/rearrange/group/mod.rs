@@ -18,7 +18,7 @@ use zarr_array::ArrayError;
 use zarr_array::Group;
 use zarr_array::node;
 use zarr_array::store::Prefix;
-use zarr_cf::{Change, GroupMeaning, JoinedAxes};
+use zarr_cf::{Change, GroupMeaning, JoinedAxes, REGION_INDEX};
 use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 use super::{RearrangeCounts, Rearrangement, Span};
@@ -203,7 +203,7 @@ impl GroupRearrangement {
         for (path, metadata) in &groups {
             let prefix = group.prefix().join(path)?;
             if GroupMeaning::of(metadata).region_index()
-                && conventions::has_region_index(&group, &prefix)?
+                && conventions::has_array(&group, &prefix, REGION_INDEX)?
             {
                 region_indexes.push(prefix);
             }

@@ -18,6 +18,7 @@ use super::arrays_below;
 use super::execute::undo;
 use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
+use crate::conventions;
 use crate::rearrange::error::{Refusal, refused};
 
 /// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if there is
@@ -59,8 +60,12 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
 /// Makes the indexes of VCF-Zarr, which were deleted before the rearrangement began.
 fn make_region_indexes(group: &Group) -> Result<(), ArrayError> {
     for (path, metadata) in arrays_below(group)?.1 {
-        if GroupMeaning::of(&metadata).region_index() {
-            make_region_index(group.store(), &group.prefix().join(&path)?)?;
+        let prefix = group.prefix().join(&path)?;
+        // One from which no index follows had none.
+        if GroupMeaning::of(&metadata).region_index()
+            && conventions::has_array(group, &prefix, "variant_length")?
+        {
+            make_region_index(group.store(), &prefix)?;
         }
     }
     Ok(())
