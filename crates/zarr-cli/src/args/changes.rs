@@ -41,12 +41,13 @@ pub(crate) struct Resize {
 ///
 /// The arrays or groups MORE are inserted at the end without decoding their chunks, as by `rearrange
 /// --insert MORE --at end`: codecs and fill values must be equal, and times are converted to the units
-/// of the group. After a last chunk that is not full, they are decoded, and encoded in its chunks. Groups
+/// of the group. After a last chunk that is not full, the elements of this chunk and of MORE are decoded
+/// and encoded in its chunks, at most 4 GiB, and the other chunks are moved as by `rearrange`. Groups
 /// whose coordinates overlap or change direction are refused, such as a month that the group has already.
 ///
 /// Appended elements become visible all at once: after an interruption the array is unchanged, and the
-/// same command completes the append; of groups, `check --repair` undoes or completes it. A rectilinear
-/// axis takes new edges from --edges, or repeats its last edge.
+/// same command completes the append; of groups, and of arrays after a last chunk that is not full, `check
+/// --repair` undoes or completes it. A rectilinear axis takes new edges from --edges, or repeats its last edge.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Elements come from a file or standard input as for `write`, with the array's shape on all other axes.

@@ -74,16 +74,25 @@ pub(super) enum Refusal {
     },
     /// Too many elements come after a chunk that is not full.
     #[error(
-        "axis {axis}: the last chunk is not full, and {bytes} bytes of elements from there on would be \
-         encoded anew in memory, where {most} are allowed: append in parts, or join both arrays"
+        "axis {axis}: the last chunk is not full, and {bytes} bytes of elements would be encoded anew in \
+         memory, where {room} are left of 4 GiB for all arrays: append in parts, or join both arrays"
     )]
     Refill {
         /// The axis.
         axis: usize,
         /// The bytes of the elements.
         bytes: u64,
-        /// The most that are allowed.
-        most: u64,
+        /// The bytes that are left.
+        room: u64,
+    },
+    /// Elements that would change when their chunk is encoded again.
+    #[error(
+        "axis {axis}: the last chunk is not full, and its codecs do not keep its elements when it is \
+         encoded again with others after them"
+    )]
+    Lossy {
+        /// The axis.
+        axis: usize,
     },
     /// An array with chunks that differ in form from chunks of this array.
     #[error(

@@ -22,12 +22,12 @@ mod steps;
 use std::ops::Range;
 
 use zarr_array::Array;
-use zarr_array::store::{Key, ObjectMeta};
 
 pub use error::RearrangeError;
 pub use group::{GroupRearrangement, dimension_length, refuse_half_rearranged, repair_group};
 pub use interrupted::{Interrupted, InterruptedGroup};
 pub use planning::{check_kept_once, whole_chunks};
+use refill::Refill;
 pub use repair::repair;
 
 /// A part of the new axis: see [`Rearrangement::plan`]. An array is inserted into
@@ -50,8 +50,7 @@ pub struct Rearrangement {
     counts: RearrangeCounts,
     /// The kept and the inserted parts; of an inserted part, its length.
     spans: Vec<Span<u64>>,
-    /// The chunks that were decoded, because elements come after them in the same chunk.
-    read: Option<Vec<(Key, ObjectMeta)>>,
+    refill: Option<Refill>,
 }
 
 /// Chunks of one array that lie next to each other on the axis, before and after.

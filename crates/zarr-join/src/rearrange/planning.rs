@@ -14,7 +14,7 @@ use crate::conventions;
 use crate::values::attributes::differences;
 
 use super::error::{RearrangeError, Refusal, refused};
-use super::refill::{Refilled, refilled};
+use super::refill::{MOST, refilled};
 use super::{Placed, RearrangeCounts, Rearrangement, Span};
 
 impl Rearrangement {
@@ -68,17 +68,20 @@ impl Rearrangement {
         if let Some(reason) = conventions::refused_alone(array) {
             return Err(refused(array.prefix(), Refusal::Convention { reason }));
         }
-        let plan = Self::planned(array, axis, spans, true)?;
+        let mut room = MOST;
+        let plan = Self::planned(array, axis, spans, true, &mut room)?;
         node::refuse_unfinished_above(array.store(), [array.prefix()])?;
         Ok(plan)
     }
 
-    /// As [`plan`](Self::plan), also while a copy or join still makes the array.
+    /// As [`plan`](Self::plan), also while a copy or join still makes the array. The bytes that are held
+    /// in memory are taken from `room`.
     pub(super) fn planned(
         array: &Array,
         axis: usize,
         spans: impl IntoIterator<Item = Span>,
         alone: bool,
+        room: &mut u64,
     ) -> Result<Self, ArrayError> {
         node::refuse_version_2(array.metadata().is_version_2(), array.prefix())?;
         if array.members().is_some() {
@@ -86,7 +89,7 @@ impl Rearrangement {
         }
         let rank = array.shape().len();
         let own = array.grid().axes().get(axis).ok_or(ArrayError::Axis { axis, rank })?;
-        let Refilled { spans, read } = refilled(array, axis, own, spans.into_iter().collect())?;
+        let (spans, refill) = refilled(array, axis, own, spans.into_iter().collect(), room)?;
         let lengths = spans.iter().map(|span| match span {
             Span::Kept(range) => Span::Kept(range.clone()),
             Span::Inserted(other) => Span::Inserted(other.shape().get(axis).copied().unwrap_or(0)),
@@ -101,7 +104,7 @@ impl Rearrangement {
         let rearranged = array.with_document(metadata)?;
         let counts = RearrangeCounts::default();
         let (array, spans) = (array.clone(), lengths);
-        let mut plan = Self { array, axis, placed, rearranged, counts, spans, read };
+        let mut plan = Self { array, axis, placed, rearranged, counts, spans, refill };
         plan.refuse_unfinished()?;
         let moves = if alone { plan.moves_alone()? } else { plan.moves()? };
         plan.counts = moves.counts(plan.is_in_place());
@@ -176,8 +179,18 @@ fn place(
     Ok((placed, joined))
 }
 
+/// Refuses an array whose elements cannot be written after those of this array. Only their chunks and
+/// codecs may differ.
+pub(super) fn check_refilled(array: &Array, axis: usize, other: &Array) -> Result<(), Refusal> {
+    if other.members().is_some() {
+        return Err(Refusal::Joined { what: "the inserted array" });
+    }
+    check_elements(array, axis, other)?;
+    check_fill(array, other)
+}
+
 /// Refuses an array with elements that cannot be elements of this array.
-pub(super) fn check_elements(array: &Array, axis: usize, other: &Array) -> Result<(), Refusal> {
+fn check_elements(array: &Array, axis: usize, other: &Array) -> Result<(), Refusal> {
     let same = |what: &'static str, found: String, expected: String| match found == expected {
         true => Ok(()),
         false => Err(Refusal::Inserted { what, found, expected }),
@@ -213,12 +226,7 @@ fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), Refus
         };
         return Err(Refusal::Inserted { what: "codecs", found, expected });
     }
-    if other.fill() != array.fill() {
-        let (found, expected) = (theirs.fill_value().json(), ours.fill_value().json());
-        let what = "fill value";
-        let (found, expected) = (found.to_owned(), expected.to_owned());
-        return Err(Refusal::Inserted { what, found, expected });
-    }
+    check_fill(array, other)?;
     let axes = other.grid().axes().iter().zip(array.grid().axes()).enumerate();
     for (number, (found, expected)) in axes.filter(|(number, _)| *number != axis) {
         if !found.same_chunks(expected) {
@@ -236,6 +244,15 @@ fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), Refus
         }
     }
     Ok(())
+}
+
+/// Refuses an array whose absent elements have another value.
+fn check_fill(array: &Array, other: &Array) -> Result<(), Refusal> {
+    if other.fill() == array.fill() {
+        return Ok(());
+    }
+    let fill = |array: &Array| array.metadata().fill_value().json().to_owned();
+    Err(Refusal::Inserted { what: "fill value", found: fill(other), expected: fill(array) })
 }
 
 /// The first member in which the codecs of two documents differ, with both values.

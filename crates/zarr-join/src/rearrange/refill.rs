@@ -4,42 +4,55 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_array::store::{Key, MemoryStore, ObjectMeta, Prefix, Store as _};
+use zarr_array::store::{Key, MemoryStore, ObjectMeta, Store as _};
 use zarr_array::{Array, ArrayError, AxisSelection, Selection, node};
 use zarr_grid::Axis;
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
 
 use super::Span;
 use super::error::{Refusal, refused};
-use super::planning::check_elements;
+use super::planning::check_refilled;
 
-/// The most bytes of elements that are encoded anew, since their chunks are held in memory.
-const MOST: u64 = 4 << 30;
+/// The most bytes of elements that a change encodes anew, in all its arrays, since their chunks are held
+/// in memory.
+pub(super) const MOST: u64 = 4 << 30;
 
 /// The bytes of elements that are read at once.
 const PIECE: u64 = 16 << 20;
 
-/// Spans of whole chunks.
-pub(super) struct Refilled {
-    pub(super) spans: Vec<Span>,
-    /// The stored chunks of the array that were read for them; `None` if it was not necessary.
-    pub(super) read: Option<Vec<(Key, ObjectMeta)>>,
+/// The chunks that were decoded, because elements come after them in the same chunk.
+#[derive(Clone, Debug)]
+pub(super) struct Refill {
+    /// The index of the axis where the first of them begins.
+    pub(super) start: u64,
+    /// The array's own.
+    pub(super) own: Vec<(Key, ObjectMeta)>,
+    /// Those of the appended arrays.
+    pub(super) others: Vec<(Array, Key, ObjectMeta)>,
+}
+
+impl Refill {
+    /// Of a stored array, from an index of its axis on.
+    pub(super) fn of(array: &Array, axis: usize, start: u64) -> Result<Self, ArrayError> {
+        Ok(Self { start, own: stored(array, axis, start)?, others: Vec::new() })
+    }
 }
 
 /// The spans as they are or, if they append arrays after a chunk that is not full, the array up to this
-/// chunk, and an array in memory of all elements from there on.
+/// chunk, and an array in memory of all elements from there on, whose bytes are taken from `room`.
 pub(super) fn refilled(
     array: &Array,
     axis: usize,
     own: &Axis,
     spans: Vec<Span>,
-) -> Result<Refilled, ArrayError> {
+    room: &mut u64,
+) -> Result<(Vec<Span>, Option<Refill>), ArrayError> {
     let axis_of = |array: &Array| array.grid().axes().get(axis).cloned();
     let appended = appended(own, &spans).unwrap_or_default();
     let before = appended.split_last().map(|(_, before)| before);
     let fits = |other: &&Array| axis_of(other).is_none_or(|axis| is_full(&axis));
     if before.is_none_or(|before| is_full(own) && before.iter().all(fits)) {
-        return Ok(Refilled { spans, read: None });
+        return Ok((spans, None));
     }
     let full = match own.occupied().checked_sub(1) {
         Some(chunk) if !is_full(own) => own.start(chunk).unwrap_or(0),
@@ -47,40 +60,59 @@ pub(super) fn refilled(
     };
     let mut parts = vec![(array, full..own.extent())];
     for other in appended {
-        check_elements(array, axis, other).map_err(|cause| refused(array.prefix(), cause))?;
+        check_refilled(array, axis, other).map_err(|cause| refused(array.prefix(), cause))?;
         parts.push((other, 0..other.shape()[axis]));
     }
     let total = parts.iter().map(|(_, range)| range.end.saturating_sub(range.start));
     let total = total.fold(0, u64::saturating_add);
     let wrong = |cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause };
     let document = document(array.metadata(), axis, own, total).map_err(wrong)?;
-    let size = match array.element_size() {
-        0 => 64,
-        size => u64::try_from(size).unwrap_or(u64::MAX),
-    };
-    let bytes = document.shape().iter().fold(size, |bytes, length| bytes.saturating_mul(*length));
-    if bytes > MOST {
-        return Err(refused(array.prefix(), Refusal::Refill { axis, bytes, most: MOST }));
-    }
-    let mut read = Vec::new();
-    for chunk in array.stored_chunks() {
-        let chunk = chunk?;
-        let is_refilled = own.start(chunk.index[axis]).is_some_and(|start| start >= full);
-        if chunk.occupied
-            && is_refilled
-            && let Some(meta) = array.store().head(&chunk.key)?
-        {
-            read.push((chunk.key, meta));
+    let mut take = |bytes: u64| match room.checked_sub(bytes) {
+        Some(left) => {
+            *room = left;
+            Ok(())
         }
+        None => Err(refused(array.prefix(), Refusal::Refill { axis, bytes, room: *room })),
+    };
+    // Elements of variable length have a length each; their bytes are counted as they are read.
+    let size = match array.element_size() {
+        0 => 8,
+        size => wide(size),
+    };
+    take(document.shape().iter().fold(size, |bytes, length| bytes.saturating_mul(*length)))?;
+    let mut refill = Refill::of(array, axis, full)?;
+    for (other, _) in parts.iter().skip(1) {
+        let chunks = stored(other, axis, 0)?.into_iter();
+        refill.others.extend(chunks.map(|(key, meta)| ((*other).clone(), key, meta)));
     }
+    // Its errors name the array.
     let (store, options) = (Arc::new(MemoryStore::new()), array.options().clone());
-    let rest = Array::with_metadata(store, &Prefix::root(), document, options)?;
+    let rest = Array::with_metadata(store, array.prefix(), document, options)?;
     let mut at = 0_u64;
     for (part, range) in parts {
-        copy(part, axis, range.clone(), &rest, at)?;
+        copy(part, axis, range.clone(), &rest, at, &mut take)?;
         at = at.saturating_add(range.end.saturating_sub(range.start));
     }
-    Ok(Refilled { spans: vec![Span::Kept(0..full), Span::Inserted(rest)], read: Some(read) })
+    if !same_elements(array, axis, full..own.extent(), &rest)? {
+        return Err(refused(array.prefix(), Refusal::Lossy { axis }));
+    }
+    Ok((vec![Span::Kept(0..full), Span::Inserted(rest)], Some(refill)))
+}
+
+/// The stored chunks from an index of the axis on.
+fn stored(array: &Array, axis: usize, start: u64) -> Result<Vec<(Key, ObjectMeta)>, ArrayError> {
+    let mut found = Vec::new();
+    for chunk in array.stored_chunks() {
+        let chunk = chunk?;
+        let first = array.grid().axes()[axis].start(chunk.index[axis]);
+        if chunk.occupied
+            && first.is_some_and(|first| first >= start)
+            && let Some(meta) = array.store().head(&chunk.key)?
+        {
+            found.push((chunk.key, meta));
+        }
+    }
+    Ok(found)
 }
 
 /// The arrays that spans put after the whole array; `None` if they do anything else.
@@ -121,28 +153,65 @@ fn document(
 }
 
 /// Copies the elements of a range of the axis to another array, where they begin at `at`.
-fn copy(
+pub(super) fn copy(
     from: &Array,
     axis: usize,
     range: Range<u64>,
     to: &Array,
     at: u64,
+    take: &mut dyn FnMut(u64) -> Result<(), ArrayError>,
 ) -> Result<(), ArrayError> {
-    let mut region: Vec<AxisSelection> = from.shape().iter().map(|end| (0..*end).into()).collect();
-    region[axis] = range.clone().into();
-    for piece in from.batches(Selection::new(region), PIECE)? {
-        let mut axes = piece.axes().to_vec();
-        let begin = axes[axis].get(0).unwrap_or(range.start).saturating_sub(range.start);
-        let begin = begin.saturating_add(at);
-        axes[axis] = (begin..begin.saturating_add(axes[axis].len())).into();
-        let place = Selection::new(axes);
+    for piece in from.batches(along(from, axis, &range), PIECE)? {
+        let place = moved(&piece, axis, range.start, at);
         if from.data_type().is_variable_length() {
             let elements = from.read_as::<Vec<u8>>(piece)?;
             let elements: Vec<Vec<u8>> = elements.iter().map(<[u8]>::to_vec).collect();
+            take(elements.iter().fold(0, |sum, element| sum.saturating_add(wide(element.len()))))?;
             to.write_as(place, &elements)?;
         } else {
             to.write(place, &from.read(piece)?)?;
         }
     }
     Ok(())
+}
+
+/// Whether the elements of an array in a range of the axis are the first of another array.
+fn same_elements(
+    one: &Array,
+    axis: usize,
+    range: Range<u64>,
+    other: &Array,
+) -> Result<bool, ArrayError> {
+    for piece in one.batches(along(one, axis, &range), PIECE)? {
+        let place = moved(&piece, axis, range.start, 0);
+        let is_same = match one.data_type().is_variable_length() {
+            true => {
+                one.read_as::<Vec<u8>>(piece)?.iter().eq(other.read_as::<Vec<u8>>(place)?.iter())
+            }
+            false => one.read(piece)? == other.read(place)?,
+        };
+        if !is_same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A part of an axis that begins at `start`, where it begins at `at`.
+fn moved(piece: &Selection, axis: usize, start: u64, at: u64) -> Selection {
+    let mut axes = piece.axes().to_vec();
+    let begin = axes[axis].get(0).unwrap_or(start).saturating_sub(start).saturating_add(at);
+    axes[axis] = (begin..begin.saturating_add(axes[axis].len())).into();
+    Selection::new(axes)
+}
+
+/// All elements in a range of an axis.
+fn along(array: &Array, axis: usize, range: &Range<u64>) -> Selection {
+    let mut region: Vec<AxisSelection> = array.shape().iter().map(|end| (0..*end).into()).collect();
+    region[axis] = range.clone().into();
+    Selection::new(region)
+}
+
+fn wide(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
 }

@@ -201,13 +201,19 @@ impl Rearrangement {
         if !zarr_array::store::step!("rearrange: look for chunks that others wrote") {
             return Ok(());
         }
-        for (key, meta) in self.read.iter().flatten() {
-            if self.array.store().head(key)?.as_ref() != Some(meta) {
+        let read = self.refill.iter();
+        let own = read
+            .clone()
+            .flat_map(|read| read.own.iter().map(|(key, meta)| (&self.array, key, meta)));
+        let others =
+            read.flat_map(|read| read.others.iter().map(|(of, key, meta)| (of, key, meta)));
+        for (array, key, meta) in own.chain(others) {
+            if array.store().head(key)?.as_ref() != Some(meta) {
                 return Err(self.written(key));
             }
         }
         let was_read = |key: &Key| {
-            self.read.as_ref().is_none_or(|read| read.iter().any(|(known, _)| known == key))
+            self.refill.as_ref().is_none_or(|read| read.own.iter().any(|(known, _)| known == key))
         };
         if let Some(key) = moves.removed.iter().find(|key| !was_read(key)) {
             return Err(self.written(key));

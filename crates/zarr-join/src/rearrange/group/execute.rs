@@ -139,6 +139,7 @@ impl GroupRearrangement {
             axis: plan.axis,
             length: array.shape()[plan.axis],
             placements: plan.spans.clone(),
+            refilled: plan.refill.as_ref().map(|refill| refill.start),
             document: gone.metadata().clone(),
         };
         let home = array.layout().key_encoding();

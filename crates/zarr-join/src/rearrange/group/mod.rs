@@ -26,6 +26,7 @@ use crate::axes::GroupAxes;
 use crate::conventions;
 use crate::members::member::Member;
 use crate::rearrange::error::{Refusal, refused};
+use crate::rearrange::refill::MOST;
 use crate::values::times::{coordinate_of, in_units_of};
 
 pub(super) use self::group_marker::GroupMarker;
@@ -191,9 +192,10 @@ impl GroupRearrangement {
         {
             refuse(path, reason)?;
         }
-        let arrays = own.iter().zip(of_arrays);
-        let arrays = arrays
-            .map(|(found, spans)| Rearrangement::planned(&found.array, found.axis, spans, false));
+        let mut room = MOST;
+        let arrays = own.iter().zip(of_arrays).map(|(found, spans)| {
+            Rearrangement::planned(&found.array, found.axis, spans, false, &mut room)
+        });
         let arrays = arrays.collect::<Result<_, _>>()?;
         let prefixes = own.iter().map(|found| found.array.prefix());
         node::refuse_unfinished_above(group.store(), prefixes)?;

@@ -10,10 +10,11 @@ use super::super::planning::whole_chunks;
 use super::super::{Placed, RearrangeCounts, Rearrangement, Span};
 use crate::rearrange::error::{Refusal, refused};
 use crate::rearrange::marker_json::{Members, integer, string};
+use crate::rearrange::refill::Refill;
 
 /// The plan for an array in its marker. With it, an array can still be rearranged if its document
 /// has not been put yet: its chunks are copied again, as they are then, and the inserted chunks are
-/// there already.
+/// there already. Only elements that share a chunk with them are written again, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::rearrange) struct RecordedPlan {
     /// The number of levels from the array up to the group.
@@ -23,6 +24,8 @@ pub(in crate::rearrange) struct RecordedPlan {
     pub(super) length: u64,
     /// The kept and the inserted parts; of an inserted part, its length.
     pub(super) placements: Vec<Span<u64>>,
+    /// The index from which on the array's own elements are among the inserted chunks.
+    pub(super) refilled: Option<u64>,
     /// The document of the rearranged array, with keys of the other encoding.
     pub(super) document: ArrayMetadata,
 }
@@ -34,19 +37,21 @@ impl RecordedPlan {
     }
 
     /// The members that the marker of an array in a group adds to its JSON.
-    pub(in crate::rearrange) fn members(&self) -> [(&'static str, String); 5] {
+    pub(in crate::rearrange) fn members(&self) -> Vec<(&'static str, String)> {
         let spans = self.placements.iter().map(|placement| match placement {
             Span::Kept(range) => format!("{}:{}", range.start, range.end),
             Span::Inserted(length) => format!("+{length}"),
         });
         let spans = spans.collect::<Vec<_>>().join(",");
-        [
+        let own = [
             ("group", format!("\"{}\"", vec![".."; self.levels].join("/"))),
             ("axis", self.axis.to_string()),
             ("length", self.length.to_string()),
             ("spans", format!("\"{spans}\"")),
             ("document", self.document.json().to_owned()),
-        ]
+        ];
+        let refilled = self.refilled.map(|start| ("refilled", start.to_string()));
+        own.into_iter().chain(refilled).collect()
     }
 
     /// Reads the form that [`text`](Self::text) writes; the object may hold anything else.
@@ -63,8 +68,13 @@ impl RecordedPlan {
                 (None, None) => return None,
             });
         }
+        let refilled = match members.contains_key("refilled") {
+            true => Some(integer(members, "refilled")?),
+            false => None,
+        };
         let document = ArrayMetadata::from_json(members.get("document")?.get().as_bytes()).ok()?;
-        Some(Self { levels, axis: usize::try_from(axis).ok()?, length, placements, document })
+        let axis = usize::try_from(axis).ok()?;
+        Some(Self { levels, axis, length, placements, refilled, document })
     }
 
     /// The rearrangement of the array as it is now, without its insertions.
@@ -118,6 +128,7 @@ impl RecordedPlan {
         }
         let counts = RearrangeCounts::default();
         let (array, axis, spans) = (array.clone(), self.axis, self.placements.clone());
-        Ok(Rearrangement { array, axis, placed, rearranged, counts, spans, read: None })
+        let refill = self.refilled.map(|start| Refill::of(&array, axis, start)).transpose()?;
+        Ok(Rearrangement { array, axis, placed, rearranged, counts, spans, refill })
     }
 }

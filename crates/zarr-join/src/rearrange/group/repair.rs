@@ -20,6 +20,7 @@ use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
 use crate::conventions;
 use crate::rearrange::error::{Refusal, refused};
+use crate::rearrange::refill::copy as copy_elements;
 
 /// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if there is
 /// none. It is undone if all arrays were still the old ones, and completed otherwise. To complete
@@ -175,6 +176,9 @@ fn copy_again(array: &Array, share: &RecordedPlan) -> Result<Array, ArrayError> 
     remove(array, outdated)?;
     let moves = Rearrangement::moves_again(&plan)?;
     let copied = plan.copy(array, &moves.moves, gone.layout(), &CopyCounter::new(0, &|_| {}))?;
+    if let Some(start) = share.refilled {
+        copy_elements(array, plan.axis, start..share.length, &gone, start, &mut |_| Ok(()))?;
+    }
     plan.check_all(&moves, &copied)?;
     Ok(gone)
 }
