@@ -1,5 +1,7 @@
 //! Chunks of one shape that are encoded from elements of an array.
 
+use std::ops::Range;
+
 use zarr_array::{Array, AxisSelection, Selection};
 use zarr_grid::Axis;
 use zarr_metadata::{ChunkGrid, Codec};
@@ -19,20 +21,28 @@ pub(super) struct EncodedChunk {
 }
 
 impl EncodedChunk {
-    /// Encodes chunks of these lengths from all over the region. `None` if the codecs do not take them.
+    /// Encodes chunks of these lengths from all over the data. `None` if the codecs do not take them;
+    /// `about` if only fill values are found.
     ///
     /// Of chunks that are too large, or for which too many chunks of the array would be read, parts are
     /// encoded.
     pub(super) fn tried(
         array: &Array,
-        region: &Selection,
+        data: &[Vec<Range<u64>>],
         sample: u64,
         codecs: &[Codec],
         chunks: &[u64],
+        about: Self,
     ) -> Result<Option<Self>, ReportError> {
         const MOST: u64 = 4;
         const READ_FOR_ONE: u64 = 8;
-        let bounds = region.bounds();
+        // Parts that hold fill values only say nothing of the others.
+        const LOOKED_AT: u64 = 32;
+        let Some(first) = data.first() else { return Ok(Some(about)) };
+        let bounds = data.iter().skip(1).fold(first.clone(), |all, one| {
+            let axes = all.iter().zip(one);
+            axes.map(|(all, one)| all.start.min(one.start)..all.end.max(one.end)).collect()
+        });
         let size = u64::try_from(array.element_size().max(1)).unwrap_or(u64::MAX);
         let source: Vec<u64> = match inner_lengths(array.metadata().codecs(), chunks.len()) {
             inner if product(&inner) > 1 => inner,
@@ -68,33 +78,41 @@ impl EncodedChunk {
             }
         }
         let (mut taken, mut bytes) = (Vec::new(), 0_u64);
-        for place in 0..MOST {
-            let axes = bounds.iter().zip(&part).zip(spread(place, part.len()));
-            let ranges = axes.map(|((all, length), at)| {
-                let places = (all.end - all.start) / length;
+        for (place, within) in (0..LOOKED_AT).zip(data.iter().cycle()) {
+            let axes = within.iter().zip(&bounds).zip(&part).zip(spread(place, part.len()));
+            let ranges = axes.map(|(((within, bounds), length), at)| {
+                let places = (within.end - within.start) / length;
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
                     reason = "below the count"
                 )]
                 let place = ((at * real(places)) as u64).min(places.saturating_sub(1));
-                let start = all.start + place * length;
+                let start = (within.start + place * length).min(bounds.end - length);
                 AxisSelection::from(start..start + length)
             });
             let elements = Elements::read(array, &ranges.collect::<Selection>())?;
+            if elements.is_filled(array.metadata().fill_value().bytes()) {
+                continue;
+            }
             bytes = bytes.saturating_add(elements.len());
+            let count = u64::try_from(taken.len()).unwrap_or(u64::MAX);
             let mut stacked: Vec<_> = part.iter().map(|length| 0..*length).collect();
-            stacked[0] = place * part[0]..(place + 1) * part[0];
+            stacked[0] = count * part[0]..(count + 1) * part[0];
             taken.push((stacked.into_iter().map(AxisSelection::from).collect(), elements));
-            if bytes >= sample {
+            if bytes >= sample || count + 1 >= MOST {
                 break;
             }
+        }
+        if taken.is_empty() {
+            return Ok(Some(about));
         }
         let count = u64::try_from(taken.len()).unwrap_or(u64::MAX);
         let mut shape = part.clone();
         shape[0] *= count;
         let grid = ChunkGrid::Regular { chunk_shape: part.clone() };
-        let sample = Sample { shape, grid, taken, of: count, empty: 0, is_part: false };
+        let data = Vec::new();
+        let sample = Sample { shape, grid, taken, data, of: count, empty: 0, is_part: false };
         let trial = trial::run(&sample, array.metadata(), codecs.to_vec(), Goal::Read)?;
         let scale = real(product(chunks)) / real(product(&part)) / real(count);
         Ok(trial.map(|trial| Self {

@@ -189,7 +189,7 @@ impl Advice {
         };
         let shapes = match options.reads.is_empty() {
             true => Vec::new(),
-            false => shapes::of(array, region, options, best, &sample)?,
+            false => shapes::of(array, options, best, &sample)?,
         };
         let (options, metadata) = (options.clone(), array.metadata().clone());
         Ok(Self { options, sample, bits, trials, shapes, metadata })

@@ -22,6 +22,9 @@ pub(super) struct Sample {
     pub(super) grid: ChunkGrid,
     /// The regions of the chunks in that array, with their elements.
     pub(super) taken: Vec<(Selection, Elements)>,
+    /// The regions of the sampled array that hold data: the whole one, unless chunks of fill values
+    /// were found.
+    pub(super) data: Vec<Vec<Range<u64>>>,
     /// The chunks from which they were chosen.
     pub(super) of: u64,
     /// Chunks that were looked at and hold the fill value only.
@@ -56,7 +59,7 @@ impl Elements {
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
-    fn is_filled(&self, fill: Option<&[u8]>) -> bool {
+    pub(super) fn is_filled(&self, fill: Option<&[u8]>) -> bool {
         let Some(fill) = fill.filter(|fill| !fill.is_empty()) else { return self.len() == 0 };
         match self {
             Self::Fixed(elements) => {
@@ -80,6 +83,7 @@ impl Sample {
             shape: metadata.shape().to_vec(),
             grid: metadata.chunk_grid().clone(),
             taken: Vec::new(),
+            data: Vec::new(),
             of,
             empty: 0,
             is_part: false,
@@ -87,26 +91,27 @@ impl Sample {
         let size = u64::try_from(array.element_size().max(1)).unwrap_or(u64::MAX);
         let mut read = 0_u64;
         let most = usize::try_from(MOST * LOOKED_AT).unwrap_or(usize::MAX);
-        let chunks: Box<dyn Iterator<Item = Result<Vec<u64>, ArrayError>>> =
-            match array.is_sparse(of) {
-                // Hardly a chunk all over the region is stored.
-                true => {
-                    let bounds = region.bounds();
-                    let stored = StoredTasks::new(array, array.grid().clone(), most);
-                    let is_within = move |elements: &[Range<u64>]| {
-                        let mut axes = elements.iter().zip(&bounds);
-                        axes.all(|(a, b)| a.start < b.end && b.start < a.end)
-                    };
-                    Box::new(stored.filter_map(move |task| match task {
-                        Ok((chunk, elements)) => is_within(&elements).then_some(Ok(chunk)),
-                        Err(error) => Some(Err(error)),
-                    }))
-                }
-                false => Box::new(order(of).filter_map(|number| {
-                    let planned = plan.chunks(number..number.saturating_add(1));
-                    planned.map(|mut chunks| Some(chunks.pop()?.chunk)).transpose()
-                })),
-            };
+        let is_sparse = array.is_sparse(of);
+        let bounds = region.bounds();
+        let chunks: Box<dyn Iterator<Item = Result<Vec<u64>, ArrayError>>> = match is_sparse {
+            // Hardly a chunk all over the region is stored.
+            true => {
+                let bounds = bounds.clone();
+                let stored = StoredTasks::new(array, array.grid().clone(), most);
+                let is_within = move |elements: &[Range<u64>]| {
+                    let mut axes = elements.iter().zip(&bounds);
+                    axes.all(|(a, b)| a.start < b.end && b.start < a.end)
+                };
+                Box::new(stored.filter_map(move |task| match task {
+                    Ok((chunk, elements)) => is_within(&elements).then_some(Ok(chunk)),
+                    Err(error) => Some(Err(error)),
+                }))
+            }
+            false => Box::new(order(of).filter_map(|number| {
+                let planned = plan.chunks(number..number.saturating_add(1));
+                planned.map(|mut chunks| Some(chunks.pop()?.chunk)).transpose()
+            })),
+        };
         for chunk in chunks.take(most) {
             let chunk = chunk?;
             let axes = array.grid().axes().iter().zip(&chunk);
@@ -132,12 +137,17 @@ impl Sample {
                 sample.shape = region.iter().map(|axis| axis.end - axis.start).collect();
                 sample.grid = ChunkGrid::Regular { chunk_shape: sample.shape.clone() };
                 sample.taken = vec![(Selection::whole(&sample.shape), found)];
+                sample.data = vec![sample.shape.iter().map(|length| 0..*length).collect()];
             } else {
+                sample.data.push(region);
                 sample.taken.push((selection, found));
             }
             if read >= bytes || sample.is_part || sample.chunks() >= MOST {
                 break;
             }
+        }
+        if sample.empty == 0 && !is_sparse && !sample.is_part {
+            sample.data = vec![bounds];
         }
         match sample.taken.is_empty() {
             true => Err(ReportError::Nothing { what: "there are no elements but fill values" }),
@@ -152,6 +162,13 @@ impl Sample {
     /// Bytes of elements in memory.
     pub(super) fn bytes(&self) -> u64 {
         self.taken.iter().fold(0, |sum, (_, elements)| sum.saturating_add(elements.len()))
+    }
+
+    pub(super) fn write(&self, array: &Array) -> Result<(), ArrayError> {
+        self.taken.iter().try_for_each(|(region, elements)| match elements {
+            Elements::Fixed(elements) => array.write(region, elements),
+            Elements::Variable(strings) => array.write_as(region, strings),
+        })
     }
 
     /// The bits that the elements use.

@@ -132,6 +132,69 @@ fn time([requests, bytes]: [f64; 2]) -> f64 {
     requests / 10_000.0 + bytes / 2e6
 }
 
+/// An array of which hardly a part is written has the chunks that it would have if it were full.
+#[test]
+fn chunks_of_fill_values_are_not_taken_for_data() {
+    const SHAPE: [u64; 3] = [400, 20, 30];
+    let mut random = Random(3);
+    let elements: Vec<u8> =
+        (0..400 * 600).flat_map(|_| [random.below(250).try_into().expect("small"), 7]).collect();
+    let advised = |places: &[u64]| {
+        let metadata = ArrayBuilder::new(SHAPE, DataType::Uint16).chunk_shape([10, 20, 30]);
+        let metadata = metadata.codecs([Codec::bytes(), Codec::zstd(3)]).build();
+        let store = Arc::new(MemoryStore::new());
+        let array = Array::create(store, &Prefix::root(), metadata.expect("a document"));
+        let array = array.expect("creates");
+        for place in places {
+            let (start, bytes) = (10 * place, 10 * 600 * 2);
+            let at = usize::try_from(place * bytes).expect("small");
+            let bytes = &elements[at..at + usize::try_from(bytes).expect("small")];
+            array.write((start..start + 10, 0..20, 0..30), bytes).expect("writes");
+        }
+        let options = AdviceOptions::new().goal(super::Goal::Size).rate(2_000_000);
+        let options = options.memory(1 << 16).sample(1 << 16).read([1, 20, 30]).read([400, 2, 2]);
+        let whole = Selection::whole(array.shape());
+        Advice::of(&array, &whole, &options, &mut |_, _| {}).expect("advises")
+    };
+    let full = advised(&(0..40).collect::<Vec<_>>());
+    // The first ones, and some that lie far from each other.
+    for places in [&[0, 1][..], &[3, 29]] {
+        let part = advised(places);
+        let mut compared = 0;
+        for shape in part.shapes() {
+            let same =
+                |other: &&Shape| (&other.chunks, &other.shards) == (&shape.chunks, &shape.shards);
+            let Some(other) = full.shapes().iter().find(same) else { continue };
+            compared += 1;
+            for (one, other) in shape.reads.iter().zip(&other.reads) {
+                let ratio = one.bytes / other.bytes;
+                let (chunks, shards) = (&shape.chunks, &shape.shards);
+                assert!((0.8..1.25).contains(&ratio), "{places:?} {chunks:?} {shards:?}: {ratio}");
+            }
+        }
+        assert!(compared > 3, "{places:?}: {compared}");
+    }
+}
+
+/// A chunk much larger than the sample is decoded for the sample, and not for each shape.
+#[test]
+fn a_large_chunk_is_read_once() {
+    const SHAPE: [u64; 2] = [512, 1024];
+    let metadata = ArrayBuilder::new(SHAPE, DataType::Uint16).chunk_shape(SHAPE);
+    let metadata = metadata.codecs([Codec::bytes(), Codec::zstd(1)]).build();
+    let store = Arc::new(Counted::default());
+    let array = Array::create(store.clone(), &Prefix::root(), metadata.expect("a document"))
+        .expect("is new");
+    let elements: Vec<u8> = (0..512 * 1024_u32).flat_map(|n| [n.to_le_bytes()[0], 1]).collect();
+    array.write(Selection::whole(&SHAPE), &elements).expect("writes");
+    store.requests.store(0, Ordering::Relaxed);
+    let options = AdviceOptions::new().sample(1 << 14).read([1, 1024]).read([512, 1]);
+    let advice = Advice::of(&array, &Selection::whole(&SHAPE), &options, &mut |_, _| {});
+    let advice = advice.expect("advises");
+    assert!(advice.shapes().len() > 3 && advice.sample.bytes() <= 1 << 14);
+    assert_eq!(store.requests.load(Ordering::Relaxed), 1);
+}
+
 /// Many chunks and shards of at most two axes.
 fn others(shape: &[u64]) -> Vec<(Vec<u64>, Option<Vec<u64>>)> {
     let lengths = |all: u64| [1, 12, all].into_iter().filter(move |one| *one <= all);

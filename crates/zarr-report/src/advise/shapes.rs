@@ -4,18 +4,20 @@
 //! product over the axes. The best ones are tried: elements of the array are encoded in chunks of the
 //! shape, and the planner of reads says what it would request of such an array.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use zarr_array::{Array, Selection};
+use zarr_array::Array;
 use zarr_metadata::{ArrayMetadata, ChunkGrid, Codec};
 
 use super::AdviceOptions;
 use super::encoded_chunk::EncodedChunk;
 use super::expected;
 use super::sample::Sample;
-use super::trial::Trial;
+use super::trial::{self, Trial};
 use crate::{ReportError, words};
 
 /// The most lengths of chunks on all axes together that are compared.
@@ -135,13 +137,15 @@ pub(super) fn objects(shape: &[u64], lengths: &[u64]) -> u64 {
 pub(super) fn touched(shape: &[u64], chunk: &[u64], read: &[u64]) -> f64 {
     let axes = shape.iter().zip(chunk).zip(read);
     axes.map(|((all, chunk), read)| {
-        // The sum of floor(n / chunk) for n below a number.
+        // The sum of floor(n / chunk) for n below a number: below 2^128, as n times whole is.
         let sum = |n: u64| {
-            let (whole, rest) = (real(n / chunk), real(n % chunk));
-            real(*chunk) * whole * (whole - 1.0) / 2.0 + whole * rest
+            let (whole, rest) = (u128::from(n / chunk), u128::from(n % chunk));
+            u128::from(*chunk) * whole * whole.saturating_sub(1) / 2 + whole * rest
         };
         let (places, last) = (all - read + 1, read - 1);
-        1.0 + (sum(places + last) - sum(last) - sum(places)) / real(places)
+        #[expect(clippy::cast_precision_loss, reason = "an average")]
+        let more = (sum(*all) - sum(last) - sum(places)) as f64;
+        1.0 + more / real(places)
     })
     .product()
 }
@@ -224,45 +228,40 @@ impl Costs<'_> {
     }
 
     /// The lengths of chunks to compare: halves of each axis, the reads and their doubles, and those of
-    /// the array.
+    /// the array. If these are too many, the axes with the most lengths lose some.
     fn chunks(&self, present: Option<&[u64]>) -> Vec<Vec<u64>> {
-        for factor in [2, 4, 8, 32] {
-            let axes = self.shape.iter().enumerate().map(|(axis, all)| {
-                let powers = std::iter::successors(Some(1_u64), |n| n.checked_mul(factor));
-                let mut lengths: Vec<u64> =
-                    powers.take_while(|n| n < all).map(|n| all.div_ceil(n)).collect();
-                for read in self.reads {
-                    let doubles =
-                        std::iter::successors(Some(read[axis]), |n| n.checked_mul(factor));
-                    lengths.extend(doubles.take_while(|n| n < all));
-                }
-                lengths.extend(present.map(|chunks| chunks[axis].min(*all)));
-                lengths.extend([1, *all]);
-                lengths.sort_unstable();
-                lengths.dedup();
-                lengths
-            });
-            let axes: Vec<Vec<u64>> = axes.collect();
-            let count = axes.iter().fold(1_usize, |all, axis| all.saturating_mul(axis.len()));
-            if count > COMPARED && factor < 32 {
-                continue;
+        // Steps of 2^16, 2^8, 2^4 before those between: the first ones are spread.
+        let mut powers: Vec<u32> = (1..64).collect();
+        powers.sort_by_key(|power| Reverse(power.trailing_zeros()));
+        let lengths = |(axis, all): (usize, &u64)| {
+            let reads = || self.reads.iter().map(move |read| read[axis]);
+            let mut lengths = vec![1];
+            lengths.extend(reads());
+            lengths.push(*all);
+            lengths.extend(present.map(|chunks| chunks[axis].min(*all)));
+            for power in powers.iter().filter(|power| all >> **power > 0) {
+                lengths.push(all.div_ceil(1 << power));
+                lengths.extend(reads().filter_map(|read| read.checked_mul(1 << power)));
             }
-            let mut all: Vec<Vec<u64>> = vec![Vec::new()];
-            for axis in &axes {
-                let with = |start: &Vec<u64>| {
-                    let start = start.clone();
-                    axis.iter().map(move |length| [&start[..], &[*length]].concat())
-                };
-                all = all
-                    .iter()
-                    .flat_map(with)
-                    .filter(|c| self.memory_of(c) <= self.memory)
-                    .collect();
-                all.truncate(COMPARED);
-            }
-            return all;
+            let mut seen = BTreeSet::new();
+            lengths.retain(|length| length <= all && seen.insert(*length));
+            lengths
+        };
+        let mut axes: Vec<Vec<u64>> = self.shape.iter().enumerate().map(lengths).collect();
+        let count = |axes: &[Vec<u64>]| axes.iter().map(Vec::len).fold(1, usize::saturating_mul);
+        while count(&axes) > COMPARED {
+            let Some(longest) = axes.iter_mut().max_by_key(|axis| axis.len()) else { break };
+            longest.pop();
         }
-        Vec::new()
+        let mut all: Vec<Vec<u64>> = vec![Vec::new()];
+        for axis in &axes {
+            let with = |start: &Vec<u64>| {
+                let start = start.clone();
+                axis.iter().map(move |length| [&start[..], &[*length]].concat())
+            };
+            all = all.iter().flat_map(with).filter(|c| self.memory_of(c) <= self.memory).collect();
+        }
+        all
     }
 }
 
@@ -300,23 +299,27 @@ pub(super) fn of_chunks(codecs: &[Codec]) -> &[Codec] {
     }
 }
 
-/// The chunks and shards of a document, if they have one length on each axis.
+/// The chunks and shards of a document, if they have one length on each axis, and if a shard holds
+/// chunks, as many as are compared at most.
 pub(super) fn present(metadata: &ArrayMetadata) -> Option<Layout> {
     let ChunkGrid::Regular { chunk_shape: outer } = metadata.chunk_grid() else { return None };
     let (mut inner, mut codecs) = (None, metadata.codecs());
-    while let [Codec::ShardingIndexed(sharding)] = codecs {
+    if let [Codec::ShardingIndexed(sharding)] = codecs {
         (inner, codecs) = (Some(&sharding.chunk_shape), &sharding.codecs);
+    }
+    // A shard of shards is no layout that is compared.
+    if matches!(codecs, [Codec::ShardingIndexed(_)]) {
+        return None;
     }
     let Some(inner) = inner else { return Some((outer.clone(), None)) };
     // A document may declare any number of chunks in a shard.
-    (objects(outer, inner) <= 64 * IN_SHARD).then(|| (inner.clone(), Some(outer.clone())))
+    (objects(outer, inner) <= IN_SHARD).then(|| (inner.clone(), Some(outer.clone())))
 }
 
 /// The shapes that were tried, the advised one first: of those whose reads take at most a fifth longer
 /// than the best, the one with the fewest objects, then the least memory.
 pub(super) fn of(
     array: &Array,
-    region: &Selection,
     options: &AdviceOptions,
     best: &Trial,
     sample: &Sample,
@@ -374,19 +377,26 @@ pub(super) fn of(
     }
     let mut layouts = best_about(layouts, PLANNED);
     layouts.extend(layout.filter(|layout| !layouts.contains(layout)));
-    let mut encoded: Vec<(Vec<u64>, Option<EncodedChunk>)> = Vec::new();
+    // Each read of a chunk much larger than the sample takes all of it.
+    let part = sample.is_part.then(|| trial::in_memory(sample, metadata)).flatten();
+    let from = part.as_ref().unwrap_or(array);
+    let mut known: Vec<(Vec<u64>, Option<EncodedChunk>)> = Vec::new();
     let mut found = Vec::new();
     for (chunks, shards) in layouts {
-        let known = encoded.iter().position(|(of, _)| *of == chunks);
-        let at = match known {
+        let at = known.iter().position(|(of, _)| *of == chunks);
+        let at = match at {
             Some(at) => at,
             None => {
-                let tried = EncodedChunk::tried(array, region, options.sample, codecs, &chunks)?;
-                encoded.push((chunks.clone(), tried));
-                encoded.len() - 1
+                let (data, bytes) = (&sample.data, options.sample);
+                let count = real(product(&chunks));
+                let (encoded, decode) = (costs.stored * count, costs.decode * count);
+                let about = EncodedChunk { encoded, decode };
+                let tried = EncodedChunk::tried(from, data, bytes, codecs, &chunks, about)?;
+                known.push((chunks.clone(), tried));
+                known.len() - 1
             }
         };
-        let Some(chunk) = encoded[at].1 else { continue };
+        let Some(chunk) = known[at].1 else { continue };
         let object = shards.as_ref().unwrap_or(&chunks);
         let mut shape = Shape {
             objects: objects(array.shape(), object),
@@ -467,5 +477,78 @@ impl Shape {
             "chunks": self.chunks, "shards": self.shards, "objects": self.objects,
             "memory": self.memory, "score": self.score, "reads": reads.collect::<Vec<_>>(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_metadata::{ArrayBuilder, DataType};
+
+    use super::*;
+
+    #[test]
+    fn long_axes_do_not_lose_the_average() {
+        for (all, chunk, read, expected) in [
+            (10, 4, 3, 1.5),
+            (10, 10, 10, 1.0),
+            (u64::MAX, 1, 1, 1.0),
+            (u64::MAX, 1, 7, 7.0),
+            (u64::MAX, 2, 7, 4.0),
+            (u64::MAX, 3, 1 << 40, f64::from(1 << 20) * f64::from(1 << 20) / 3.0),
+            (u64::MAX, 3, u64::MAX, real(u64::MAX / 3)),
+        ] {
+            let found = touched(&[all], &[chunk], &[read]);
+            assert!((found - expected).abs() <= 1e-9 * expected, "{all} {chunk} {read}: {found}");
+        }
+    }
+
+    /// Too many shapes of many axes are thinned, and none of the axes loses its long or short chunks.
+    #[test]
+    fn chunks_of_many_axes_have_long_and_short_lengths_on_each() {
+        for rank in [1, 2, 4, 7, 9] {
+            let (shape, read) = (vec![64; rank], vec![vec![5; rank]]);
+            let costs = Costs {
+                shape: &shape,
+                reads: &read,
+                latency: 0.1,
+                in_flight: NonZeroUsize::MIN,
+                rate: 1.0,
+                element: 1.0,
+                stored: 1.0,
+                decode: 0.0,
+                memory: 1 << 20,
+            };
+            let all = costs.chunks(None);
+            assert!(all.len() <= COMPARED, "{rank}: {}", all.len());
+            for axis in 0..rank {
+                for length in [1, 5, 64] {
+                    let has = all.iter().any(|chunks| chunks[axis] == length);
+                    assert!(has, "{rank}: axis {axis} has no {length}");
+                }
+            }
+            // A part of the lengths is not left to the first axes alone.
+            let on = |axis: usize| {
+                let lengths = all.iter().map(|chunks| chunks[axis]);
+                lengths.collect::<BTreeSet<_>>().len()
+            };
+            let counts: Vec<usize> = (0..rank).map(on).collect();
+            assert!(counts.iter().max() <= counts.iter().min().map(|n| n + 1).as_ref());
+        }
+    }
+
+    #[test]
+    fn present_shards_are_of_chunks_and_not_too_many() {
+        let plain = || vec![Codec::bytes()];
+        let of = |chunks: u64, codecs: Vec<Codec>| {
+            let array = ArrayBuilder::new([1 << 20], DataType::Uint8).chunk_shape([chunks]);
+            present(&array.codecs(codecs).build().expect("a document"))
+        };
+        assert_eq!(of(8, plain()), Some((vec![8], None)));
+        assert_eq!(of(8, vec![Codec::sharding([2], plain())]), Some((vec![2], Some(vec![8]))));
+        let nested = Codec::sharding([4], [Codec::sharding([2], plain())]);
+        assert_eq!(of(8, vec![nested]), None);
+        let many = |chunks| of(chunks, vec![Codec::sharding([1], plain())]);
+        assert!(many(IN_SHARD).is_some());
+        assert_eq!(many(2 * IN_SHARD), None);
     }
 }

@@ -47,6 +47,31 @@ const SHORTEST: Duration = Duration::from_millis(20);
 /// the processor, times are longer, and do not agree.
 const MOST: usize = 5;
 
+/// An array of the sample's shape; `None` if this build lacks a codec, or the chain does not take the
+/// type or the chunks.
+fn created(
+    store: &Arc<dyn Store>,
+    sample: &Sample,
+    like: &ArrayMetadata,
+    codecs: Vec<Codec>,
+) -> Option<Array> {
+    let metadata = ArrayBuilder::new(sample.shape.clone(), like.data_type().clone())
+        .chunk_grid(sample.grid.clone())
+        .fill_value(like.fill_value().clone())
+        .codecs(codecs)
+        .build();
+    let array = Array::create(Arc::clone(store), &Prefix::root(), metadata.ok()?).ok()?;
+    Some(array.with_threads(NonZeroUsize::MIN).with_empty_chunks_stored(true))
+}
+
+/// The sample as an array in memory that is not compressed.
+pub(super) fn in_memory(sample: &Sample, like: &ArrayMetadata) -> Option<Array> {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let array = created(&store, sample, like, vec![Codec::array_to_bytes(like.data_type())])?;
+    sample.write(&array).ok()?;
+    Some(array)
+}
+
 /// Encodes and decodes the sample. `None` if this build lacks a codec of the chain, or the chain
 /// does not take the type, the chunks or the values.
 pub(super) fn run(
@@ -55,22 +80,9 @@ pub(super) fn run(
     codecs: Vec<Codec>,
     goal: Goal,
 ) -> Result<Option<Trial>, ReportError> {
-    let metadata = ArrayBuilder::new(sample.shape.clone(), like.data_type().clone())
-        .chunk_grid(sample.grid.clone())
-        .fill_value(like.fill_value().clone())
-        .codecs(codecs.clone())
-        .build();
-    let Ok(metadata) = metadata else { return Ok(None) };
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let array = Array::create(Arc::clone(&store), &Prefix::root(), metadata);
-    let Ok(array) = array else { return Ok(None) };
-    let array = array.with_threads(NonZeroUsize::MIN).with_empty_chunks_stored(true);
-    let write = || {
-        sample.taken.iter().try_for_each(|(region, elements)| match elements {
-            Elements::Fixed(elements) => array.write(region, elements),
-            Elements::Variable(strings) => array.write_as(region, strings),
-        })
-    };
+    let Some(array) = created(&store, sample, like, codecs.clone()) else { return Ok(None) };
+    let write = || sample.write(&array);
     // For these, it does not count.
     let times = if matches!(goal, Goal::Read | Goal::Size) { 1 } else { MOST };
     let Some(encode) = fastest(times, write) else { return Ok(None) };
