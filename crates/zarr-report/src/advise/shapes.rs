@@ -253,6 +253,7 @@ impl Costs<'_> {
             let Some(longest) = axes.iter_mut().max_by_key(|axis| axis.len()) else { break };
             longest.pop();
         }
+        axes.iter_mut().for_each(|axis| axis.sort_unstable());
         let mut all: Vec<Vec<u64>> = vec![Vec::new()];
         for axis in &axes {
             let with = |start: &Vec<u64>| {
