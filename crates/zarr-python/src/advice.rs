@@ -8,9 +8,16 @@ use zarr_kit::report::ReportError;
 use zarr_kit::report::advise::{Advice, AdviceOptions, Goal, read_lengths};
 use zarr_kit::{Array, Selection};
 
+/// A read: as text, or the length on each axis.
+#[derive(FromPyObject)]
+pub(crate) enum Read {
+    Text(String),
+    Lengths(Vec<u64>),
+}
+
 /// The goal, the bytes of the sample, the store's bytes per second, the reads, the seconds of a request,
 /// and the most bytes of a chunk or shard.
-pub(crate) type Asked = (String, u64, u64, Vec<String>, Option<f64>, u64);
+pub(crate) type Asked = (String, u64, u64, Vec<Read>, Option<f64>, u64);
 
 pub(crate) fn options((goal, sample, rate, _, latency, memory): &Asked) -> PyResult<AdviceOptions> {
     let goal = match goal.as_str() {
@@ -38,8 +45,11 @@ pub(crate) fn advised(
     (_, _, _, reads, ..): &Asked,
     title: &str,
 ) -> Result<String, ReportError> {
-    let options = reads.iter().try_fold(options, |options, text| {
-        Ok::<_, ReportError>(options.read(read_lengths(text, array.metadata())?))
+    let options = reads.iter().try_fold(options, |options, read| {
+        Ok::<_, ReportError>(options.read(match read {
+            Read::Text(text) => read_lengths(text, array.metadata())?,
+            Read::Lengths(lengths) => lengths.clone(),
+        }))
     })?;
     let advice = Advice::of(array, selection, &options, &mut |_done, _all| {})?;
     Ok(advice.json(title).to_string())

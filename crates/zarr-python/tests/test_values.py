@@ -246,6 +246,22 @@ def test_advice_on_arrays_of_numpy_and_of_stores(tmp_path: Path) -> None:
     for wrong in ({"x": 1}, {0: 61}, {0: 0}, "0"):
         with pytest.raises(ValueError, match="reads"):
             zarr_kit.advise(array, reads=[wrong])
+    # Numbers are not taken for names, and names may have any characters.
+    for dims, read, lengths in (
+        (("1", "0"), {0: 1}, [1, 100]),
+        (("1", "0"), {"0": 1}, [60, 1]),
+        (("a,b=c", "x"), {"a,b=c": 2, -1: 3}, [2, 3]),
+        (("x", "x"), {1: 4}, [60, 4]),
+        (("x", "y"), {}, [60, 100]),
+    ):
+        named = zarr_kit.create("memory:", shape=(60, 100), dtype="u2", dimension_names=dims)
+        named[...] = values
+        assert zarr_kit.advise(named, reads=[read])["reads"] == [lengths]
+    for dims, wrong in ((("x", "y"), {0: 1, "x": 1}), (("x", "x"), {"x": 1}), (("x", "y"), {2: 1})):
+        named = zarr_kit.create("memory:", shape=(60, 100), dtype="u2", dimension_names=dims)
+        named[...] = values
+        with pytest.raises(ValueError, match="reads"):
+            zarr_kit.advise(named, reads=[wrong])
     with pytest.raises(ValueError, match="no elements"):
         zarr_kit.advise(np.zeros(3))
     # A place is opened, and neither it nor a group's names are taken for elements.

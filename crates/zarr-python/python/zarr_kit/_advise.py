@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from . import _create, _describe, _native, _store
 from ._array import Array
 from ._group import Group
 from ._native import printable
+from ._rearrange import axis_of
 
 
 def advise(
@@ -92,11 +94,28 @@ def advise(
         state = _store.state("memory:", "", None, None, False)
         array = Array(_native.create_array(state, document))
         array[...] = values
-    texts = [
-        read if isinstance(read, str) else ",".join(f"{axis}={length}" for axis, length in read.items()) or "whole"
-        for read in reads
-    ]
+    lengths = [read if isinstance(read, str) else _lengths(array, read) for read in reads]
     axes = _describe._axes(array, key)
-    asked = (goal, sample, rate, texts, latency, memory)
+    asked = (goal, sample, rate, lengths, latency, memory)
     found: dict[str, Any] = json.loads(array._native.advise(axes, array._where, asked))
     return found
+
+
+def _lengths(array: Array, read: Mapping[str | int, int]) -> list[int]:
+    """The lengths of a read: numbers are numbers of axes, whatever the names are."""
+    given: dict[int, int] = {}
+    dims = array.dims
+    for key, length in read.items():
+        try:
+            axis = axis_of(key, dims, array.ndim)
+        except (IndexError, ValueError) as wrong:
+            raise ValueError(f"reads {read!r}: {wrong}") from None
+        if isinstance(key, str) and (dims or ()).count(key) > 1:
+            raise ValueError(f"reads {read!r}: several axes are named {key!r}: give a number")
+        if axis in given:
+            raise ValueError(f"reads {read!r}: axis {key!r} is given twice")
+        length = operator.index(length)
+        if not 1 <= length <= array.shape[axis]:
+            raise ValueError(f"reads {read!r}: {key!r}: {length}: a length from 1 to {array.shape[axis]} is allowed")
+        given[axis] = length
+    return [given.get(axis, length) for axis, length in enumerate(array.shape)]

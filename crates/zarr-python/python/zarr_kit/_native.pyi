@@ -229,7 +229,7 @@ class Array:
         self,
         axes: Sequence[_Axis],
         title: str,
-        asked: tuple[str, int, int, Sequence[str], float | None, int],
+        asked: tuple[str, int, int, Sequence[str | Sequence[int]], float | None, int],
     ) -> str: ...
 
 @final
