@@ -45,17 +45,19 @@ impl GroupAxes {
         let groups: Vec<_> = groups.collect();
         let (mut names, mut are_named) = (BTreeMap::new(), false);
         for (path, array) in arrays {
-            let own = array.dimension_names().map(<[_]>::to_vec);
-            are_named |= own.iter().flatten().any(Option::is_some);
+            // A list without a name says the same as no list.
+            let own = array.dimension_names().filter(|names| names.iter().any(Option::is_some));
+            are_named |= own.is_some();
             let rank = array.shape().len();
-            let of_image = || {
+            let of_image = || -> Option<Vec<Option<String>>> {
                 let all = groups.iter().filter_map(|(above, group)| {
                     let below = path_below(path, above).filter(|below| !below.is_empty())?;
                     group.axes(below).filter(|names| names.len() == rank)
                 });
                 all.map(|names| names.into_iter().map(Some).collect()).next()
             };
-            let found = own.or_else(of_image).unwrap_or_else(|| vec![None; rank]);
+            let found =
+                own.map(<[_]>::to_vec).or_else(of_image).unwrap_or_else(|| vec![None; rank]);
             names.insert(path.to_owned(), found);
         }
         Self { names, are_named }

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use zip::result::ZipError;
 use zip::{ZipArchive, ZipWriter};
 
@@ -35,10 +35,18 @@ pub(super) fn arrange(from: &File, to: &File) -> Result<(), ZipError> {
     for (number, _) in &names {
         arranged.raw_copy_file(archive.by_index_raw(*number)?)?;
     }
-    if let Some(version) = version(&mut archive)? {
-        let listed = json!({"centralDirectory": {"jsonFirst": true}});
-        let comment = json!({"ome": {"version": version, "zipFile": listed}});
-        arranged.set_comment(comment.to_string())?;
+    // What else the comment says stays.
+    let comment = archive.comment().to_vec();
+    let version = version(&mut archive)?;
+    let members = serde_json::from_slice(&comment).unwrap_or_default();
+    match version {
+        Some(version) => {
+            let mut members: Map<String, Value> = members;
+            let listed = json!({"centralDirectory": {"jsonFirst": true}});
+            members.insert("ome".to_owned(), json!({"version": version, "zipFile": listed}));
+            arranged.set_comment(Value::from(members).to_string())?;
+        }
+        None => arranged.set_raw_comment(comment.into())?,
     }
     arranged.finish()?;
     Ok(())

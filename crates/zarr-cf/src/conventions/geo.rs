@@ -22,9 +22,11 @@ const EXTENT: &[&str] = &["spatial:bbox", "spatial:shape"];
 const TRANSFORM: &str = "spatial:transform";
 
 impl GroupMeaning {
+    /// Whether a dimension is one of space. The number of an axis without a name may be that of any.
     fn is_spatial(&self, dimension: &str) -> bool {
         let names = self.0.get("spatial:dimensions").and_then(Value::as_array);
-        names.into_iter().flatten().any(|name| name.as_str() == Some(dimension))
+        let is_number = dimension.parse::<i64>().is_ok();
+        names.into_iter().flatten().any(|name| is_number || name.as_str() == Some(dimension))
     }
 
     /// The attributes that depend on the length of a dimension.

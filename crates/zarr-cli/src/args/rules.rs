@@ -46,8 +46,8 @@ pub(crate) struct Unused<'r> {
     /// Names of axes, each with the argument and the text that has it.
     axes: Vec<(&'r str, &'static str, &'r str)>,
     rules: &'r Rules,
-    /// Values of `--dims`.
-    dims: Vec<&'r str>,
+    /// Rules with a value of `--dims`, and the value.
+    dims: Vec<(&'r Rule, &'r str)>,
 }
 
 impl Rules {
@@ -117,7 +117,11 @@ impl Rules {
         });
         Unused {
             rules: self,
-            dims: self.rules.iter().filter_map(|rule| rule.dims.as_deref()).collect(),
+            dims: self
+                .rules
+                .iter()
+                .filter_map(|rule| Some((rule, rule.dims.as_deref()?)))
+                .collect(),
             patterns: self.rules.iter().filter_map(|rule| rule.pattern.as_ref()).collect(),
             axes: axes.collect(),
         }
@@ -172,7 +176,8 @@ impl Unused<'_> {
     pub(crate) fn strike(&mut self, path: &str, metadata: &ArrayMetadata) {
         self.patterns.retain(|pattern| !matches(pattern, path));
         let rank = metadata.shape().len();
-        self.dims.retain(|text| text.split(',').count() != rank);
+        self.dims
+            .retain(|(rule, text)| !rule.matches(Some(path)) || text.split(',').count() != rank);
         let named = self.rules.named(Some(path), metadata);
         let named = named.as_ref().unwrap_or(metadata);
         let names = named.dimension_names().unwrap_or_default();
@@ -189,9 +194,12 @@ impl Unused<'_> {
             let reason = "no array of the source has such a name or path";
             return Err(CliError::argument("--for", pattern.as_str(), reason));
         }
-        if let Some(text) = self.dims.first() {
-            let reason = "no array of the source has this number of axes";
-            return Err(CliError::argument("--dims", text, reason));
+        if let Some((rule, text)) = self.dims.first() {
+            let reason = match rule.pattern {
+                Some(_) => "no array of its --for has this number of axes",
+                None => "no array of the source has this number of axes",
+            };
+            return Err(CliError::argument("--dims", *text, reason));
         }
         let Some((name, argument, text)) = self.axes.first() else { return Ok(()) };
         let allowed = "no array of the source has such an axis".to_owned();

@@ -167,6 +167,21 @@ impl JoinGroups {
         let mut axes = trees.first().ok_or(JoinError::NoMembers)?.axes();
         let dimensions: Vec<_> = dimensions.iter().map(|text| axes.dimension(text)).collect();
         let (dimensions, axes) = (&dimensions, &axes);
+        let first = trees.first().ok_or(JoinError::NoMembers)?;
+        for (number, (dimension, count)) in dimensions.iter().zip(&counts).enumerate() {
+            // Numbers from both ends may be those of one axis.
+            if dimensions.iter().take(number).any(|before| before == dimension) {
+                let place = first.name.to_string().into();
+                let dimension = dimension.as_str().into();
+                return Err(JoinError::DimensionTwice { place, dimension }.into());
+            }
+            let lacks = |path: &String| axes.numbers(path, dimension).is_empty();
+            if *count > 1 && first.arrays.keys().all(lacks) {
+                let known = axes.known().into_iter().map(str::to_owned).collect();
+                let dimensions = dimension.as_str().into();
+                return Err(JoinError::NothingAlong { dimensions, known }.into());
+            }
+        }
         let laid = ArrangedGroups { trees: &trees, axes, dimensions, counts: &counts };
         if self.check_coordinates {
             for (axis, dimension) in dimensions.iter().enumerate() {

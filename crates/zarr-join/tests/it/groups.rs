@@ -9,7 +9,8 @@ use zarr_array::{ArrayError, Group, Selection};
 use zarr_copy::MARKER;
 use zarr_join::rearrange::{GroupRearrangement, Span};
 use zarr_join::{
-    CombineAttributes, GroupArrangement, GroupJoinPlan, GroupMember, JoinGroups, JoinOptions,
+    CombineAttributes, GroupArrangement, GroupAxes, GroupJoinPlan, GroupMember, JoinGroups,
+    JoinOptions,
 };
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 use zarr_store_tests::objects;
@@ -357,4 +358,27 @@ fn where_no_array_has_names_axes_have_numbers() {
     // An image names the axes of one array only: then a number would mean two things.
     let half = image.replace(r#", {"path": "1"}"#, "");
     assert_eq!(along(&half, "0"), "no array has a dimension 0; they have t, x");
+    // Two numbers of one axis, and one of none.
+    for (other, expected) in
+        [("-2", "a: two dimensions have the name 0"), ("7", "no array has a dimension 7")]
+    {
+        let members = ["a", "b", "c", "d"].map(|name| member(name, "{}")).to_vec();
+        let tiles = ["0", other].map(|name| (name.to_owned(), 2)).to_vec();
+        let error = JoinGroups::new(members, GroupArrangement::Tiles(tiles)).plan();
+        let error = error.expect_err("is refused").to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_list_without_a_name_says_the_same_as_none() {
+    let image = r#"{"multiscales": [{"version": "0.4", "axes": [{"name": "t"}, {"name": "x"}],
+        "datasets": [{"path": "0"}]}]}"#;
+    let image = GroupMetadata::new().with_attributes(image).expect("attributes");
+    let array = ArrayBuilder::new([2, 3], DataType::Uint8).build().expect("valid");
+    let nameless = array.with_dimension_names(&[None, None]).expect("valid");
+    for array in [array, nameless] {
+        let mut axes = GroupAxes::of([("", &image)], [("0", &array)]);
+        assert_eq!((axes.numbers("0", "x"), &*axes.dimension("0")), (vec![1], "t"));
+    }
 }

@@ -123,7 +123,7 @@ def open(
     store
         A folder, or a URL: ``file:``, ``s3:``, ``gs:``, ``az:``, ``https:``, ``memory:``; or a store: of
         zarr-python (also one of its arrays or groups), of Icechunk or obstore, an fsspec mapper, a ``UPath``,
-        or a dict; None for a new store in memory. Also a zip archive (``x.zip``), a
+        or a dict; None for a new store in memory. Also a zip archive (``x.zip``, ``x.ozx``), a
         reference file of kerchunk or VirtualiZarr (``x.json``) or a virtual join (``x.zjoin``), or
         a node in one: ``x.zip/rain``.
     path

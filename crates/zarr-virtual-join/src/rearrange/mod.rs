@@ -278,8 +278,11 @@ impl StoredDocument {
                 let documents = arrays.iter().map(|(path, array)| (*path, &array.metadata));
                 let mut axes = GroupAxes::of(groups, documents);
                 let dimension = axes.dimension(name);
-                let numbered =
-                    |(path, array)| Some((path, array, *axes.numbers(path, &dimension).first()?));
+                // A name of two axes names neither.
+                let numbered = |(path, array)| match *axes.numbers(path, &dimension) {
+                    [axis] => Some((path, array, axis)),
+                    _ => None,
+                };
                 let having: Vec<_> = arrays.into_iter().filter_map(numbered).collect();
                 if having.is_empty() { Err(missing(name.to_owned())) } else { Ok(having) }
             }

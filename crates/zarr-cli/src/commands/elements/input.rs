@@ -17,8 +17,8 @@ use crate::error::CliError;
 use crate::notation::data_type;
 
 /// File extensions of formats that are not read: their bytes would be read as numbers.
-const OTHER_FORMATS: [&str; 12] =
-    ["tsv", "txt", "xml", "npz", "zip", "gz", "h5", "hdf5", "nc", "tif", "tiff", "png"];
+const OTHER_FORMATS: [&str; 13] =
+    ["tsv", "txt", "xml", "npz", "zip", "ozx", "gz", "h5", "hdf5", "nc", "tif", "tiff", "png"];
 
 const STANDARD_INPUT: &str = "standard input";
 
