@@ -4,6 +4,7 @@
 //! removes objects asks here first, so that files of other programs in the folder of a node stay.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io::ErrorKind;
 
 use serde_json::Value;
@@ -244,6 +245,9 @@ impl Owners {
     }
 
     fn leads_to_node(&self, store: &dyn Store, key: &Key) -> Result<bool, ArrayError> {
+        // Only folders have links.
+        let Some(path) = store.file_path(key)? else { return Ok(false) };
+        let is_link = || fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
         match store.head(key) {
             Ok(None) => {}
             Ok(Some(_)) => return Ok(false),
@@ -251,13 +255,11 @@ impl Owners {
                 return Ok(false);
             }
             // A link out of the store, or that leads nowhere: what it leads to stays.
-            Err(
-                StoreError::Io { .. }
-                | StoreError::OutsideRoot { .. }
-                | StoreError::DanglingLink { .. },
-            ) => {
+            Err(StoreError::OutsideRoot { .. } | StoreError::DanglingLink { .. }) => {
                 return Ok(true);
             }
+            // Such as a link to itself. Any other object is not known to be one after an error.
+            Err(StoreError::Io { .. }) if is_link() => return Ok(true),
             Err(error) => return Err(error.into()),
         }
         let array = key.parent().ancestors().find_map(|above| {

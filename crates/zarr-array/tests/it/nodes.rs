@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use zarr_array::store::{
-    KeyError, Links, LocalStore, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy,
+    KeyError, Links, LocalStore, MemoryStore, Prefix, Store, StoreError, StoreExt as _,
+    UpdatePolicy,
 };
 use zarr_array::{Array, ArrayError, Group, open_node, update_attributes};
 use zarr_metadata::{
@@ -195,5 +196,66 @@ fn nodes_in_arrays_are_refused_below_and_above_the_root_of_a_store() {
     for (root, path) in [("group/other", ""), ("group", "more/x"), ("elsewhere/a", "b")] {
         let prefix = Prefix::new(path).expect("a prefix");
         Array::create(open(root), &prefix, array([4, 4])).expect(root);
+    }
+}
+
+/// In a module of its own: layers and stores have methods of the same names.
+mod unanswered {
+    use std::sync::Arc;
+
+    use zarr_array::store::{AsyncStore, Layer, Operation, Store, StoreError};
+
+    /// A store in which no object's size is told, as while its server does not answer.
+    #[derive(Debug)]
+    pub(super) struct Unanswered(pub(super) Arc<dyn Store>);
+
+    impl Layer for Unanswered {
+        type Inner = dyn Store;
+
+        fn inner(&self) -> &Self::Inner {
+            &*self.0
+        }
+
+        fn around(&self, _: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+            None
+        }
+
+        fn around_reads(&self, _: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
+            None
+        }
+
+        fn pass<T>(
+            &self,
+            operation: Operation,
+            name: &str,
+            work: impl FnOnce() -> Result<T, StoreError>,
+        ) -> Result<T, StoreError> {
+            match operation == Operation::Head && name.ends_with("notes.txt") {
+                true => Err(StoreError::io(operation, name, std::io::ErrorKind::TimedOut.into())),
+                false => work(),
+            }
+        }
+    }
+}
+
+/// What is not known to be a link, and so to lead to a node, is another program's.
+#[test]
+fn a_file_whose_look_up_fails_is_not_deleted_with_a_node() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let local = LocalStore::open(folder.path()).expect("opens");
+    for (inner, has_links) in [(store(), false), (Arc::new(local), true)] {
+        let store: Arc<dyn Store> = Arc::new(unanswered::Unanswered(inner));
+        let prefix = Prefix::new("g").expect("a prefix");
+        Group::create(store.clone(), &prefix, GroupMetadata::new()).expect("creates");
+        let notes = prefix.key("notes.txt").expect("a key");
+        store.put(&notes, b"of another program").expect("puts");
+        let refused = zarr_array::delete_node(&store, &prefix);
+        let is_refused = match has_links {
+            true => matches!(refused, Err(ArrayError::Store(StoreError::Io { .. }))),
+            // Without links there is nothing to look up.
+            false => matches!(refused, Err(ArrayError::OtherObjects { .. })),
+        };
+        assert!(is_refused, "{refused:?}");
+        assert_eq!(keys(&store), ["g/notes.txt", "g/zarr.json"]);
     }
 }
