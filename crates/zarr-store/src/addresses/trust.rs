@@ -59,9 +59,13 @@ const NO_TARGET: &str = "a document leads to it, and only the named targets are 
 fn is_within(url: &str, above: &str) -> bool {
     let above = above.trim_end_matches('/');
     let Some(rest) = url.strip_prefix(above) else { return false };
-    let is_dots = |name: &str| matches!(percent_decoded_leniently(name).as_deref(), Ok("." | ".."));
     let is_plain = !rest.contains(['\\', '?', '#']) && !rest.split('/').any(is_dots);
     Service::of(above).is_some() && (rest.is_empty() || rest.starts_with('/')) && is_plain
+}
+
+/// Whether a name in a URL leads elsewhere.
+fn is_dots(name: &str) -> bool {
+    matches!(percent_decoded_leniently(name).as_deref(), Ok("." | ".."))
 }
 
 /// The bucket or server of a URL, in one spelling; `None` for a path, and for a URL that may be
@@ -72,17 +76,25 @@ fn bucket_of(url: &str) -> Option<String> {
     let rest = rest.strip_prefix("//")?;
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let authority = authority.to_ascii_lowercase();
-    if authority.is_empty() || authority.contains(['\\', '?', '#', '%']) || url.contains('\\') {
+    // Clients skip control characters, and read some that are not of ASCII as dots.
+    let is_plain = authority.bytes().all(|byte| byte.is_ascii_graphic())
+        && !authority.contains(['\\', '?', '#', '%'])
+        && !url.contains(|c: char| c == '\\' || c.is_control());
+    if authority.is_empty() || !is_plain {
         return None;
     }
-    // Some services have the bucket in the path.
-    let ends = |end: &str| authority.ends_with(end);
+    // Some services have the bucket in the path, at any port.
+    let host = authority.split_once(':').map_or(&*authority, |(host, _)| host);
+    let ends = |end: &str| host.trim_end_matches('.').ends_with(end);
     let is_path_style = service == Service::Http
-        && ((ends("amazonaws.com") && authority.starts_with("s3"))
+        && ((ends("amazonaws.com") && host.starts_with("s3"))
             || ends("cloudflarestorage.com")
             || ends("core.windows.net")
             || ends("fabric.microsoft.com"));
     let in_path = if is_path_style { path.split('/').next() } else { None };
+    if in_path.is_some_and(|bucket| bucket.is_empty() || path.split('/').any(is_dots)) {
+        return None;
+    }
     let scheme = match service {
         Service::S3 => "s3".to_owned(),
         Service::GoogleCloud => "gs".to_owned(),
@@ -140,6 +152,35 @@ mod tests {
             ("abfss://c@a.dfs.core.windows.net/r", "abfss://c@b.dfs.core.windows.net/x"),
             ("http://host/r", "http://host@evil/x"),
             ("http://me@host/r", "http://me@host/x"),
+            // Clients look at the name of the host alone, in which they read any dot as one.
+            (
+                "https://s3.eu-west-1.amazonaws.com:443/b/r",
+                "https://s3.eu-west-1.amazonaws.com:443/c/x",
+            ),
+            (
+                "https://x.r2.cloudflarestorage.com:443/b/r",
+                "https://x.r2.cloudflarestorage.com:443/c/x",
+            ),
+            ("https://a.blob.core.windows.net:443/c/r", "https://a.blob.core.windows.net:443/d/x"),
+            (
+                "https://a.dfs.fabric.microsoft.com:443/c/r",
+                "https://a.dfs.fabric.microsoft.com:443/d/x",
+            ),
+            ("https://s3.eu-west-1.amazonaws。com/b/r", "https://s3.eu-west-1.amazonaws。com/c/x"),
+            ("https://s3.eu-west-1.amazonaws.com//b/r", "https://s3.eu-west-1.amazonaws.com//c/x"),
+            (
+                "https://s3.eu-west-1.amazonaws.com/\t/b/r",
+                "https://s3.eu-west-1.amazonaws.com/\t/c/x",
+            ),
+            (
+                "https://s3.eu-west-1.amazonaws.com/b/r",
+                "https://s3.eu-west-1.amazonaws.com/b/../c/x",
+            ),
+            (
+                "https://s3.eu-west-1.amazonaws.com/b/r",
+                "https://s3.eu-west-1.amazonaws.com/b/.%2E/c/x",
+            ),
+            ("https://s3.eu-west-1.amazonaws.com/", "https://s3.eu-west-1.amazonaws.com/"),
         ] {
             assert!(is_anonymous(&options, from, to), "{from} {to}");
         }
