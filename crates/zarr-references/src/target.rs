@@ -261,9 +261,8 @@ impl Targets {
         // No segment leads elsewhere.
         let key = Key::new(names_in(url, path)?)?;
         // A client with credentials looks for the bucket in a path, as in `https://s3.amazonaws.com/b`.
-        let bucket = path
-            .split_once('/')
-            .filter(|_| Service::of(url) == Some(Service::Http) && !options.is_anonymous());
+        let bucket =
+            path.split_once('/').filter(|_| has_bucket_in_path(server) && !options.is_anonymous());
         let (root, key) = match bucket {
             Some((bucket, path)) => (format!("{server}/{bucket}"), Key::new(names_in(url, path)?)?),
             None => (server.to_owned(), key),
@@ -308,6 +307,25 @@ const NO_TARGET: &str = "a reference leads to it, and only the named targets are
 /// object, and which counts for one method of HTTP alone.
 const QUERY: &str = "a reference leads to a URL with a query, such as a signed one, and these are not \
                      read; a '?' in the name of an object is written %3F";
+
+/// Whether clients with credentials take the first name in the path of this server's URLs as the
+/// bucket or container. If the name of the host has it, as in `https://s3data.s3.amazonaws.com`, they
+/// take nothing out of the path of the server alone.
+fn has_bucket_in_path(server: &str) -> bool {
+    let server = server.to_ascii_lowercase();
+    let Some(authority) = server.strip_prefix("https://") else { return false };
+    let host = authority.split_once(':').map_or(authority, |(host, _)| host);
+    (host.starts_with("s3.") && host.ends_with(".amazonaws.com"))
+        || [
+            ".r2.cloudflarestorage.com",
+            ".dfs.core.windows.net",
+            ".blob.core.windows.net",
+            ".dfs.fabric.microsoft.com",
+            ".blob.fabric.microsoft.com",
+        ]
+        .iter()
+        .any(|service| host.ends_with(service))
+}
 
 /// The key of a URL below another.
 fn below(url: &str, above: &str) -> Option<Result<Key, StoreError>> {

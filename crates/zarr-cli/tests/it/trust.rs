@@ -212,9 +212,13 @@ fn no_spelling_takes_credentials_along() {
 fn buckets_in_paths_are_found_with_credentials() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let server = server();
-    for target in
-        ["https://s3.eu-west-1.amazonaws.com/b/x", "https://b.s3.eu-west-1.amazonaws.com/b/x"]
-    {
+    for target in [
+        "https://s3.eu-west-1.amazonaws.com/b/x",
+        "https://S3.eu-west-1.amazonaws.com:443/b/x",
+        "https://b.s3.eu-west-1.amazonaws.com/b/x",
+        // A bucket by the host, whose name begins as that of the service.
+        "https://s3data.s3.eu-west-1.amazonaws.com/b/x",
+    ] {
         refer(folder.path(), target);
         let before = server.received().len();
         let read = ["read", "-f", "raw", "refs.json", "--targets", target];
