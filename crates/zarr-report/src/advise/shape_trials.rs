@@ -87,15 +87,16 @@ fn filled(shape: &[u64], codecs: Vec<Codec>, value: &mut dyn FnMut(u64) -> u16) 
     array
 }
 
-/// Requests and bytes of each read at so many random places of a copy in this shape, by new handles.
+/// Requests and bytes of each read at random places of a copy in this shape, by new handles. On each
+/// axis, there is a place in each part of as many as there are places.
 fn counted(
     array: &Array,
     codecs: &[Codec],
     shape: &Shape,
     reads: &[Vec<u64>],
-    places: u32,
     is_far: bool,
 ) -> Vec<[f64; 2]> {
+    const PLACES: u64 = 25;
     let grid = |lengths: &Vec<u64>| ChunkGrid::Regular { chunk_shape: lengths.clone() };
     let metadata = array.metadata().with_layout(
         Some(&grid(&shape.chunks)),
@@ -111,18 +112,19 @@ fn counted(
         for count in [&store.requests, &store.bytes] {
             count.store(0, Ordering::Relaxed);
         }
-        let (mut random, times) = (Random(7), if read == array.shape() { 1 } else { places });
-        for _ in 0..times {
-            let axes = array.shape().iter().zip(read);
-            let region = axes.map(|(all, one)| {
-                let start = random.below(all - one + 1);
+        let (mut random, times) = (Random(7), if read == array.shape() { 1 } else { PLACES });
+        for place in 0..times {
+            let axes = array.shape().iter().zip(read).zip([1, 7, 11]);
+            let region = axes.map(|((all, one), step)| {
+                let (part, starts) = (place * step % times, all - one + 1);
+                let start = (part * starts + random.below(starts)) / times;
                 start..start + one
             });
             let region: Selection = region.collect();
             let new = Array::open(store.clone(), &Prefix::root()).expect("opens");
             new.read(&region).expect("reads");
         }
-        let of = |count: &AtomicU64| real(count.load(Ordering::Relaxed)) / f64::from(times);
+        let of = |count: &AtomicU64| real(count.load(Ordering::Relaxed)) / real(times);
         [of(&store.requests), of(&store.bytes)]
     };
     reads.iter().map(of_read).collect()
@@ -239,10 +241,11 @@ fn requests_and_bytes_are_those_of_arrays_in_these_shapes() {
                 texts.iter().map(|text| read_lengths(text, array.metadata()).expect("fits"));
             let reads: Vec<_> = reads.collect();
             let start = AdviceOptions::new()
+                .goal(super::Goal::Read)
                 .latency(latency)
                 .memory(1 << 16)
                 .rate(2_000_000)
-                .sample(1 << 15);
+                .sample(1 << 14);
             let options = reads.iter().fold(start, |options, read| options.read(read.clone()));
             let whole = Selection::whole(array.shape());
             let advice = Advice::of(array, &whole, &options, &mut |_, _| {}).expect("advises");
@@ -251,7 +254,7 @@ fn requests_and_bytes_are_those_of_arrays_in_these_shapes() {
             // The advised one, and some of the others.
             for shape in advice.shapes().iter().step_by(3) {
                 let mut of = Vec::new();
-                let found = counted(array, codecs, shape, &reads, 24, is_far);
+                let found = counted(array, codecs, shape, &reads, is_far);
                 for ((read, said), [requests, bytes]) in reads.iter().zip(&shape.reads).zip(found) {
                     all += 1;
                     let is_near = |said: f64, found: f64, least: f64| {
@@ -276,7 +279,7 @@ fn requests_and_bytes_are_those_of_arrays_in_these_shapes() {
             for (chunks, shards) in others(array.shape()) {
                 let mut shape = advice.shapes()[0].clone();
                 (shape.chunks, shape.shards) = (chunks, shards);
-                let found = counted(array, codecs, &shape, &reads, 24, false);
+                let found = counted(array, codecs, &shape, &reads, false);
                 times.push(found.into_iter().map(time).collect());
             }
             // The reads count the same, as multiples of the best shape for each.
@@ -290,5 +293,5 @@ fn requests_and_bytes_are_those_of_arrays_in_these_shapes() {
         }
     }
     // Whether a gap of about the cost of a range is bridged depends on a few bytes of each chunk.
-    assert!(wrong.len() * 15 <= all, "{} of {all}: {wrong:#?}", wrong.len());
+    assert!(wrong.len() * 30 <= all, "{} of {all}: {wrong:#?}", wrong.len());
 }
