@@ -122,12 +122,7 @@ fn lock_file(
         if crate::step!("lock file: lock")
             && let Err(error) = wait_for(store, key, path, &file, &ALONE)
         {
-            let none = has_no_locks(&error);
-            // A file that existed before stays, unless no process can hold it.
-            if (none || !found) && is_at(&file, path).is_ok_and(|is_at| is_at) {
-                let _ = fs::remove_file(path);
-            }
-            return if none { Ok(None) } else { Err(fail(error)) };
+            return unlocked(&file, path, error).map(|()| None).map_err(fail);
         }
         let is_there = !crate::step!("lock file: comparison after the wait")
             || is_at(&file, path).map_err(fail)?;
@@ -149,6 +144,18 @@ fn lock_file(
     }
     let message = format!("its lock file was removed by others in each of {ATTEMPTS} attempts");
     Err(fail(io::Error::new(io::ErrorKind::ResourceBusy, message)))
+}
+
+/// After a lock that failed: removes the file if the file system has no locks, so that no process can
+/// hold it. Otherwise another may, even if this one made the file, and removes it in the end.
+fn unlocked(file: &File, path: &Path, error: io::Error) -> io::Result<()> {
+    if !has_no_locks(&error) {
+        return Err(error);
+    }
+    if is_at(file, path).is_ok_and(|is_at| is_at) {
+        let _ = fs::remove_file(path);
+    }
+    Ok(())
 }
 
 /// Says what takes many files: the lock of several nodes is a file of each, until they are changed.
@@ -324,6 +331,19 @@ mod tests {
         fs::remove_file(&path).expect("removes");
         let _others = File::create(&path).expect("creates");
         assert!(!file.also_at(&other) && !other.exists());
+    }
+
+    /// Another process may lock the file between its creation and the lock of its creator.
+    #[test]
+    fn a_file_that_others_may_hold_stays_when_a_lock_is_given_up() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("lock");
+        let (file, found) = open_or_create(&path).expect("creates");
+        assert!(!found);
+        unlocked(&file, &path, given_up()).expect_err("is given up");
+        assert!(path.exists());
+        unlocked(&file, &path, io::ErrorKind::Unsupported.into()).expect("has no locks");
+        assert!(!path.exists());
     }
 
     /// Another open file stands for that of another process: their locks exclude each other, too.

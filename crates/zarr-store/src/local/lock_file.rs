@@ -42,9 +42,7 @@ pub(super) fn open_or_create(path: &Path) -> io::Result<(LockableFile, bool)> {
     }
     match options.clone().write(true).create(true).truncate(false).open(path) {
         // It may have been left by another user's process: permission to read suffices to lock it.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            options.open(path).map_err(|_| error)
-        }
+        Err(error) if is_read_only(&error) => options.open(path).map_err(|_| error),
         Err(_) if refused && is_link() => Err(link()),
         result => result,
     }
@@ -58,10 +56,15 @@ pub(super) fn open_existing(path: &Path) -> io::Result<LockableFile> {
     refuse_links(&mut options);
     // Some network file systems grant exclusive locks only on files opened for writing.
     match options.clone().write(true).open(path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => options.open(path),
+        Err(error) if is_read_only(&error) => options.open(path),
         opened => opened,
     }
     .map(LockableFile)
+}
+
+/// Whether a file was not opened for writing though it may be there to read.
+fn is_read_only(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
 /// Opening a link becomes an error, and opening a pipe does not wait. Returns whether the system
@@ -133,7 +136,7 @@ mod tests {
 
     use rustix::io::Errno;
 
-    use super::{File, has_no_locks, io, locked, open_existing, open_or_create};
+    use super::{File, has_no_locks, io, is_read_only, locked, open_existing, open_or_create};
 
     #[test]
     fn a_file_that_is_dropped_is_unlocked_though_a_forked_process_has_it_open() {
@@ -164,6 +167,13 @@ mod tests {
         });
         assert_eq!(calls.get(), 3);
         result.err()
+    }
+
+    #[test]
+    fn files_are_opened_to_read_where_they_cannot_be_written() {
+        for (errno, expected) in [(Errno::ACCESS, true), (Errno::ROFS, true), (Errno::IO, false)] {
+            assert_eq!(is_read_only(&errno.into()), expected, "{errno}");
+        }
     }
 
     #[test]
