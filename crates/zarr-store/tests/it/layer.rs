@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use zarr_store::{
     AsyncStore, DirEntry, Layer, Links, Listing, LocalStore, MemoryStore, Operation, Prefix,
-    ReadRange, Session, Sharing, Store, StoreError, StoreExt as _,
+    ReadRange, Rewrite, RewritePiece, Session, Sharing, Store, StoreError, StoreExt as _,
 };
 use zarr_store_tests::{key, prefix};
 
@@ -147,6 +147,24 @@ fn a_layer_has_no_more_than_its_inner_store() {
     assert!(Store::source(&store, &key("a")).unwrap().is_none());
     assert!(store.asynchronous().is_none() && store.checked().is_none());
     assert!(store.session().unwrap().is_none());
+}
+
+#[test]
+fn a_layer_has_what_its_inner_store_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let local = LocalStore::open(folder.path()).unwrap();
+    let (a, root) = (key("a"), Prefix::root());
+    local.put(&a, b"12").unwrap();
+    let store: Arc<dyn Store> = Arc::new(Barrier::new(Arc::new(local.clone())));
+    assert!(store.file(&a).unwrap().is_some());
+    assert_eq!(store.file_path(&a).unwrap(), local.file_path(&a).unwrap());
+    assert!(store.file_path(&a).unwrap().is_some());
+    assert!(store.source(&a).unwrap().is_some());
+    assert!(store.location(&root).is_some());
+    let meta = Store::head(&store, &a).unwrap().unwrap();
+    let pieces = [RewritePiece::New(b"3"), RewritePiece::Old(0..1)];
+    assert_eq!(Store::rewrite(&store, &a, &meta, &pieces).unwrap(), Rewrite::Written);
+    assert_eq!(local.read(&a).unwrap().unwrap(), b"31");
 }
 
 #[test]
