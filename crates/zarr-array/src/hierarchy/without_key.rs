@@ -2,8 +2,8 @@
 
 use crate::store::{Prefix, Store, StoreError};
 
-/// Calls `found` with each such name below a prefix: see [`StoreExt::without_key`](crate::store::StoreExt::without_key). Nothing is known of
-/// a store that cannot list.
+/// Calls `found` with each such name below a prefix: see [`Store::without_key`]. Nothing is known of a
+/// store that cannot list.
 pub(crate) fn each(
     store: &dyn Store,
     prefix: &Prefix,
