@@ -269,7 +269,8 @@ impl Targets {
         };
         // Those of one bucket with and without credentials are different stores.
         let name = format!("{} {root}", options.is_anonymous());
-        let store = self.store(&name, || open_url(&root, &options))?;
+        // The name of a bucket may end as that of an archive.
+        let store = self.store(&name, || open_url(&root, &options.openers(&[])))?;
         Ok((store, key))
     }
 

@@ -215,6 +215,7 @@ fn buckets_in_paths_are_found_with_credentials() {
     for target in [
         "https://s3.eu-west-1.amazonaws.com/b/x",
         "https://S3.eu-west-1.amazonaws.com:443/b/x",
+        "https://s3.eu-west-1.amazonaws.com/a.zip/b/x",
         "https://b.s3.eu-west-1.amazonaws.com/b/x",
         // A bucket by the host, whose name begins as that of the service.
         "https://s3data.s3.eu-west-1.amazonaws.com/b/x",
