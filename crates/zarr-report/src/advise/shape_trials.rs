@@ -179,6 +179,24 @@ fn chunks_of_fill_values_are_not_taken_for_data() {
     }
 }
 
+/// Where only fill values are found, chunks have their share of the sample.
+#[test]
+fn a_value_that_no_part_has_is_no_error() {
+    let metadata = ArrayBuilder::new([1 << 20], DataType::Uint8).chunk_shape([1 << 20]);
+    let metadata = metadata.codecs([Codec::bytes(), Codec::zstd(1)]).build().expect("a document");
+    let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata);
+    let array = array.expect("creates");
+    array.write(77_777..77_778, &[1]).expect("writes");
+    let options = AdviceOptions::new().memory(1 << 12).read([1000]);
+    let advice = Advice::of(&array, &Selection::whole(&[1 << 20]), &options, &mut |_, _| {});
+    let advice = advice.expect("advises");
+    assert!(advice.shapes().len() > 3);
+    for shape in advice.shapes() {
+        let [read] = shape.reads[..] else { panic!("one read") };
+        assert!(read.bytes >= 1.0 && read.seconds < 0.1, "{:?} {read:?}", shape.chunks);
+    }
+}
+
 /// A chunk much larger than the sample is decoded for the sample, and not for each shape.
 #[test]
 fn a_large_chunk_is_read_once() {

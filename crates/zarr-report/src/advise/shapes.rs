@@ -390,7 +390,8 @@ pub(super) fn of(
             None => {
                 let (data, bytes) = (&sample.data, options.sample);
                 let count = real(product(&chunks));
-                let (encoded, decode) = (costs.stored * count, costs.decode * count);
+                // No object is shorter than a byte.
+                let (encoded, decode) = ((costs.stored * count).max(1.0), costs.decode * count);
                 let about = EncodedChunk { encoded, decode };
                 let tried = EncodedChunk::tried(from, data, bytes, codecs, &chunks, about)?;
                 known.push((chunks.clone(), tried));
