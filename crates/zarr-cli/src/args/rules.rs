@@ -199,7 +199,7 @@ impl Unused<'_> {
                 Some(_) => "no array of its --for has this number of axes",
                 None => "no array of the source has this number of axes",
             };
-            return Err(CliError::argument("--dims", *text, reason));
+            return Err(CliError::argument("--dims", text, reason));
         }
         let Some((name, argument, text)) = self.axes.first() else { return Ok(()) };
         let allowed = "no array of the source has such an axis".to_owned();
