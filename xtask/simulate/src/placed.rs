@@ -7,8 +7,8 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use zarr_store::{
-    Capabilities, DirEntry, Key, KeyFilter, Links, Listing, Location, LockGuard,
-    ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    Capabilities, DirEntry, Key, KeyFilter, Links, Listing, Location, LockGuard, ObjectMeta,
+    Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
 
 #[derive(Debug)]

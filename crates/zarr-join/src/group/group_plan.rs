@@ -176,7 +176,8 @@ impl JoinGroups {
                 return Err(JoinError::DimensionTwice { place, dimension }.into());
             }
             let lacks = |path: &String| axes.numbers(path, dimension).is_empty();
-            if *count > 1 && first.arrays.keys().all(lacks) {
+            // Of one dimension alone, an array that differs says more.
+            if dimensions.len() > 1 && *count > 1 && first.arrays.keys().all(lacks) {
                 let known = axes.known().into_iter().map(str::to_owned).collect();
                 let dimensions = dimension.as_str().into();
                 return Err(JoinError::NothingAlong { dimensions, known }.into());
