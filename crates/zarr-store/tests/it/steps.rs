@@ -104,6 +104,28 @@ mod files {
         waiting.join().unwrap()
     }
 
+    /// While others share the lock, a second file says that somebody waits to have it alone.
+    #[test]
+    fn who_waits_to_have_a_lock_alone_takes_the_turn() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = LocalStore::open(folder.path()).unwrap();
+        let path = folder.path().join(LOCK);
+        // Another process, which shares the lock.
+        let other = File::create(&path).unwrap();
+        other.lock_shared().unwrap();
+        let waiting = thread::spawn(move || drop(Store::lock(&store, &key("x")).unwrap()));
+        let files = || fs::read_dir(folder.path()).unwrap().count();
+        let has_turn = (0..100).any(|_| {
+            thread::sleep(Duration::from_millis(100));
+            files() == 2
+        });
+        other.unlock().unwrap();
+        waiting.join().unwrap();
+        assert!(has_turn);
+        // Nothing is left.
+        assert_eq!(files(), 0);
+    }
+
     #[test]
     fn a_file_that_was_removed_meanwhile_is_no_lock() {
         assert!(!was_given_early(|store| drop(Store::lock(store, &key("x")).unwrap())));
