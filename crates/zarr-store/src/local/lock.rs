@@ -104,12 +104,12 @@ fn lock_file(
     last: Option<&Arc<LockedFile>>,
 ) -> Result<Option<(Arc<LockedFile>, bool)>, StoreError> {
     let fail = |error| StoreError::io(Operation::Lock, key, error);
-    let mut left = None;
+    let mut is_left = false;
     for _ in 0..ATTEMPTS {
         if let Some(last) = last
             && last.also_at(path)
         {
-            return Ok(Some((Arc::clone(last), left.is_some())));
+            return Ok(Some((Arc::clone(last), is_left)));
         }
         let (file, found) = match open_or_create(path) {
             Ok(opened) => opened,
@@ -130,17 +130,18 @@ fn lock_file(
             continue;
         }
         let file = LockedFile { file, path: path.to_owned() };
-        let is_left = found && cfg!(unix);
+        let was_left = found && cfg!(unix);
         // It gives way to the file that is locked already. And whoever locked it by its other names
         // would lock this one too, and might wait for a lock that this caller holds.
-        let gives_way = is_left
+        let gives_way = was_left
             && (last.is_some() || has_other_names(&file.file).map_err(fail)?)
             && fs::remove_file(path).is_ok();
         if !gives_way {
-            return Ok(Some((Arc::new(file), is_left || left.is_some())));
+            return Ok(Some((Arc::new(file), was_left || is_left)));
         }
-        // Released when there is another: who waits for it does not come between.
-        left = Some(file);
+        // Released before the wait for the next: who holds that one may wait for this one, by another
+        // of its names.
+        is_left = true;
     }
     let message = format!("its lock file was removed by others in each of {ATTEMPTS} attempts");
     Err(fail(io::Error::new(io::ErrorKind::ResourceBusy, message)))
