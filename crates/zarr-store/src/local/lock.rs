@@ -122,7 +122,7 @@ fn lock_file(
         if crate::step!("lock file: lock")
             && let Err(error) = wait_for(store, key, path, &file, &ALONE)
         {
-            return unlocked(&file, path, error).map(|()| None).map_err(fail);
+            return unlocked(&file, found, path, error).map(|()| None).map_err(fail);
         }
         let is_there = !crate::step!("lock file: comparison after the wait")
             || is_at(&file, path).map_err(fail)?;
@@ -148,15 +148,15 @@ fn lock_file(
 }
 
 /// After a lock that failed: removes the file if the file system has no locks, so that no process can
-/// hold it. Otherwise another may, even if this one made the file, and removes it in the end.
-fn unlocked(file: &File, path: &Path, error: io::Error) -> io::Result<()> {
-    if !has_no_locks(&error) {
-        return Err(error);
-    }
-    if is_at(file, path).is_ok_and(|is_at| is_at) {
+/// hold it, or if this call made it and was refused at once. Who gave up waited for another, who has
+/// it and removes it in the end.
+fn unlocked(file: &File, found: bool, path: &Path, error: io::Error) -> io::Result<()> {
+    let none = has_no_locks(&error);
+    let may_go = none || (!found && error.kind() != io::ErrorKind::Interrupted);
+    if may_go && is_at(file, path).is_ok_and(|is_at| is_at) {
         let _ = fs::remove_file(path);
     }
-    Ok(())
+    if none { Ok(()) } else { Err(error) }
 }
 
 /// Says what takes many files: the lock of several nodes is a file of each, until they are changed.
@@ -341,9 +341,9 @@ mod tests {
         let path = folder.path().join("lock");
         let (file, found) = open_or_create(&path).expect("creates");
         assert!(!found);
-        unlocked(&file, &path, given_up()).expect_err("is given up");
+        unlocked(&file, found, &path, given_up()).expect_err("is given up");
         assert!(path.exists());
-        unlocked(&file, &path, io::ErrorKind::Unsupported.into()).expect("has no locks");
+        unlocked(&file, found, &path, io::ErrorKind::Unsupported.into()).expect("has no locks");
         assert!(!path.exists());
     }
 
