@@ -181,6 +181,9 @@ def test_a_fork_after_a_read_works(options, tmp_path):
     array[1] = 2
     with get_context("fork").Pool(2) as pool:
         assert pool.map_async(array.__getitem__, range(4)).get(timeout=30) == [1, 2, 3, 4]
+        # Workers end by themselves: one that is forked with another's handler of SIGTERM may not end by it.
+        pool.close()
+        pool.join()
 
 
 def test_errors_name_no_secret(options):
