@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_array::store::{Key, MemoryStore, ObjectMeta, Store as _};
-use zarr_array::{Array, ArrayError, AxisSelection, Selection, node};
+use zarr_array::{Array, ArrayError, AxisSelection, Selection, node, parallel};
 use zarr_grid::Axis;
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
 
@@ -101,18 +101,16 @@ pub(super) fn refilled(
 
 /// The stored chunks from an index of the axis on.
 fn stored(array: &Array, axis: usize, start: u64) -> Result<Vec<(Key, ObjectMeta)>, ArrayError> {
-    let mut found = Vec::new();
+    let mut keys = Vec::new();
     for chunk in array.stored_chunks() {
         let chunk = chunk?;
         let first = array.grid().axes()[axis].start(chunk.index[axis]);
-        if chunk.occupied
-            && first.is_some_and(|first| first >= start)
-            && let Some(meta) = array.store().head(&chunk.key)?
-        {
-            found.push((chunk.key, meta));
+        if chunk.occupied && first.is_some_and(|first| first >= start) {
+            keys.push(chunk.key);
         }
     }
-    Ok(found)
+    let found = parallel::map(&keys, parallel::objects(array), |key| array.store().head(key))?;
+    Ok(keys.into_iter().zip(found).filter_map(|(key, meta)| Some((key, meta?))).collect())
 }
 
 /// The arrays that spans put after the whole array; `None` if they do anything else.

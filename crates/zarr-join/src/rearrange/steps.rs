@@ -1,5 +1,6 @@
 //! Carries out a rearrangement, in steps between which the array is whole.
 
+use std::collections::BTreeSet;
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,6 +21,7 @@ use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 use super::array_marker::{ArrayMarker, Step, away};
 use super::group::GroupMarker;
 use super::moves::{ChunkMove, Moves};
+use super::refill::Refill;
 use super::run::Run;
 use super::{RearrangeProgress, Rearrangement};
 use crate::rearrange::error::{Refusal, refused};
@@ -201,22 +203,20 @@ impl Rearrangement {
         if !zarr_array::store::step!("rearrange: look for chunks that others wrote") {
             return Ok(());
         }
-        let read = self.refill.iter();
-        let own = read
-            .clone()
-            .flat_map(|read| read.own.iter().map(|(key, meta)| (&self.array, key, meta)));
-        let others =
-            read.flat_map(|read| read.others.iter().map(|(of, key, meta)| (of, key, meta)));
-        for (array, key, meta) in own.chain(others) {
-            if array.store().head(key)?.as_ref() != Some(meta) {
+        if let Some(Refill { own, others, .. }) = &self.refill {
+            let known: BTreeSet<&Key> = own.iter().map(|(key, _)| key).collect();
+            let own = own.iter().map(|(key, meta)| (&self.array, key, meta));
+            let read = own.chain(others.iter().map(|(array, key, meta)| (array, key, meta)));
+            let read: Vec<_> = read.collect();
+            parallel::each(&read, parallel::objects(&self.array), |(array, key, meta)| {
+                match array.store().head(key)?.as_ref() == Some(*meta) {
+                    true => Ok(()),
+                    false => Err(self.written(key)),
+                }
+            })?;
+            if let Some(key) = moves.removed.iter().find(|key| !known.contains(key)) {
                 return Err(self.written(key));
             }
-        }
-        let was_read = |key: &Key| {
-            self.refill.as_ref().is_none_or(|read| read.own.iter().any(|(known, _)| known == key))
-        };
-        if let Some(key) = moves.removed.iter().find(|key| !was_read(key)) {
-            return Err(self.written(key));
         }
         let own = moves.moves.iter().filter(|moved| moved.inserted.is_none());
         let mut before: Vec<&Key> = own.map(|moved| &moved.from).chain(&moves.removed).collect();
