@@ -168,6 +168,10 @@ impl JoinGroups {
         let dimensions: Vec<_> = dimensions.iter().map(|text| axes.dimension(text)).collect();
         let (dimensions, axes) = (&dimensions, &axes);
         let first = trees.first().ok_or(JoinError::NoMembers)?;
+        let nothing_along = |dimensions: &str| {
+            let known = axes.known().into_iter().map(str::to_owned).collect();
+            JoinError::NothingAlong { dimensions: dimensions.into(), known }
+        };
         for (number, (dimension, count)) in dimensions.iter().zip(&counts).enumerate() {
             // Numbers from both ends may be those of one axis.
             if dimensions.iter().take(number).any(|before| before == dimension) {
@@ -178,9 +182,7 @@ impl JoinGroups {
             let lacks = |path: &String| axes.numbers(path, dimension).is_empty();
             // Of one dimension alone, an array that differs says more.
             if dimensions.len() > 1 && *count > 1 && first.arrays.keys().all(lacks) {
-                let known = axes.known().into_iter().map(str::to_owned).collect();
-                let dimensions = dimension.as_str().into();
-                return Err(JoinError::NothingAlong { dimensions, known }.into());
+                return Err(nothing_along(dimension).into());
             }
         }
         let laid = ArrangedGroups { trees: &trees, axes, dimensions, counts: &counts };
@@ -189,7 +191,6 @@ impl JoinGroups {
                 check_order_of(&laid.along(axis), dimension)?;
             }
         }
-        let first = trees.first().ok_or(JoinError::NoMembers)?;
         let new = match &self.arrangement {
             GroupArrangement::NewDimension(name) => Some(name.as_str()),
             _ => None,
@@ -201,9 +202,7 @@ impl JoinGroups {
             each(path, matched.join(self.combine))?;
         }
         if !is_joined {
-            let known = axes.known().into_iter().map(str::to_owned).collect();
-            let dimensions = dimensions.join(", ").into();
-            return Err(JoinError::NothingAlong { dimensions, known }.into());
+            return Err(nothing_along(&dimensions.join(", ")).into());
         }
         let mut groups = BTreeMap::new();
         for (path, metadata) in &first.groups {
