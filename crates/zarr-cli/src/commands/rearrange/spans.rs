@@ -35,18 +35,14 @@ impl<'a> Axis<'a> {
     /// Of all arrays of a group.
     pub(super) fn of_group(args: &'a Rearrange, length: u64) -> Result<Self, CliError> {
         // A number is the name of no coordinate.
-        if args.axis.parse::<i64>().is_ok() {
-            return Ok(Self {
-                place: NodeStore::open(&args.array)?,
-                number: 0,
-                name: None,
-                length,
-            });
-        }
-        let (place, name) = match NodeStore::open(&place_below(&args.array, &args.axis)) {
+        let coordinate = match args.axis.parse::<i64>() {
+            Ok(_) => None,
+            Err(_) => Some(NodeStore::open(&place_below(&args.array, &args.axis))),
+        };
+        let (place, name) = match coordinate {
             // Without a coordinate there are no labels.
-            Err(CliError::Missing { .. }) => (NodeStore::open(&args.array)?, None),
-            place => (place?, Some(args.axis.as_str())),
+            None | Some(Err(CliError::Missing { .. })) => (NodeStore::open(&args.array)?, None),
+            Some(place) => (place?, Some(args.axis.as_str())),
         };
         Ok(Self { place, number: 0, name, length })
     }
