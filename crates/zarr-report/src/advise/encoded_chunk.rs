@@ -70,11 +70,9 @@ impl EncodedChunk {
         // Of a part that is only a few elements, headers are more than what is stored.
         let wanted = product(chunks).min(1 << 16);
         for axis in (0..part.len()).rev() {
-            while product(&part) < wanted
-                && part[axis] < source[axis].min(bounds[axis].end - bounds[axis].start)
-            {
-                part[axis] =
-                    (part[axis] * 2).min(source[axis]).min(bounds[axis].end - bounds[axis].start);
+            let most = source[axis].min(bounds[axis].end - bounds[axis].start);
+            while product(&part) < wanted && part[axis] < most {
+                part[axis] = (part[axis] * 2).min(most);
             }
         }
         let (mut taken, mut bytes) = (Vec::new(), 0_u64);

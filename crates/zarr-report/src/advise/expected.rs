@@ -12,11 +12,11 @@ use zarr_array::store::{
     StoreError, Version,
 };
 use zarr_array::{Array, AxisSelection, ChunkLayout, Selection};
-use zarr_grid::Axis;
+use zarr_grid::{Axis, unravel};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec, IndexLocation, Sharding};
 
 use super::sample::order;
-use super::shapes::{Shape, real, touched};
+use super::shapes::{Shape, product, real, touched};
 use crate::ReportError;
 
 /// The most objects of one read that are planned; of more, some all over the read are.
@@ -65,12 +65,7 @@ impl Unwritten {
     /// The size, and the index, of the object with this key; `None` if it is no chunk.
     fn object(&self, key: &Key) -> Option<Arc<Object>> {
         let chunk = self.layout.chunk_of_key(key)?;
-        let axes = chunk.iter().zip(&self.object).zip(&self.shape);
-        let held: Vec<u64> = axes
-            .map(|((chunk, length), all)| {
-                all.saturating_sub(chunk.saturating_mul(*length)).min(*length)
-            })
-            .collect();
+        let held = clipped(&chunk, &self.object, &self.shape);
         let mut known = self.shards.lock().unwrap_or_else(PoisonError::into_inner);
         let object = known.entry(held).or_insert_with_key(|held| Arc::new(self.made(held)));
         Some(Arc::clone(object))
@@ -83,14 +78,8 @@ impl Unwritten {
         let counts: Vec<u64> =
             self.object.iter().zip(inner).map(|(all, one)| all.div_ceil(*one)).collect();
         let (mut size, mut index) = (0_u64, Vec::new());
-        for number in 0..counts.iter().product::<u64>() {
-            let mut rest = number;
-            let mut elements = vec![0; counts.len()];
-            for (axis, count) in counts.iter().enumerate().rev() {
-                let start = (rest % count).saturating_mul(inner[axis]);
-                elements[axis] = held[axis].saturating_sub(start).min(inner[axis]);
-                rest /= count;
-            }
+        for chunk in (0..product(&counts)).map_while(|number| unravel(number, &counts)) {
+            let elements = clipped(&chunk, inner, held);
             let (offset, len) = match elements.contains(&0) {
                 true => (u64::MAX, u64::MAX),
                 false => (size, self.encoded_len(&elements, inner)),
@@ -112,6 +101,15 @@ impl Unwritten {
         let len = len.ceil() as u64;
         len.max(1)
     }
+}
+
+/// The lengths of the chunk with these numbers, of chunks of `lengths` that hold `all`.
+fn clipped(chunk: &[u64], lengths: &[u64], all: &[u64]) -> Vec<u64> {
+    let axes = chunk.iter().zip(lengths).zip(all);
+    axes.map(|((number, length), all)| {
+        all.saturating_sub(number.saturating_mul(*length)).min(*length)
+    })
+    .collect()
 }
 
 impl Layer for Unwritten {
