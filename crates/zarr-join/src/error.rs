@@ -66,6 +66,57 @@ pub enum JoinError {
         /// The name of the other member.
         first: Box<str>,
     },
+    /// A member has another data type than the first one.
+    #[error(
+        "{}: data type: {}, but {} in {}{}",
+        Printable(member),
+        Printable(found),
+        Printable(expected),
+        Printable(first),
+        reason.as_ref().map(|reason| format!("; {reason}")).unwrap_or_default()
+    )]
+    DataType {
+        /// The member's name.
+        member: Box<str>,
+        /// Its data type.
+        found: Box<str>,
+        /// The data type of the other member.
+        expected: Box<str>,
+        /// The name of the other member.
+        first: Box<str>,
+        /// The remedy, or why there is none; of types that are not both numbers, nothing.
+        reason: Option<Box<str>>,
+    },
+    /// A member's fill value is not a value of the wider type that it would get.
+    #[error(
+        "{}: the fill value {} is no value of {data_type}, which the joined array has: copy the member \
+         with another fill value first",
+        Printable(member),
+        Printable(found)
+    )]
+    FillValue {
+        /// The member's name.
+        member: Box<str>,
+        /// The JSON text of its fill value.
+        found: Box<str>,
+        /// The wider type.
+        data_type: Box<str>,
+    },
+    /// The codecs of the members depend on their data type, and none of them has the wider one.
+    #[error(
+        "{}: the codec {} depends on the data type, which becomes {data_type}: copy the member with \
+         other codecs first",
+        Printable(member),
+        Printable(codec)
+    )]
+    Codec {
+        /// The name of the first member.
+        member: Box<str>,
+        /// The name of the codec.
+        codec: Box<str>,
+        /// The wider type.
+        data_type: Box<str>,
+    },
     /// A member has another length than its neighbours on an axis along which it is not joined to
     /// them.
     #[error(

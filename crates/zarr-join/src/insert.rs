@@ -5,25 +5,32 @@ use zarr_array::Array;
 use crate::error::JoinError;
 use crate::members::member::Member;
 use crate::members::{Arrangement, Members, same_kind};
-use crate::rearrange::GroupRearrangement;
+use crate::rearrange::{GroupRearrangement, MOST};
 use crate::values::attributes;
 use crate::values::equal::check_equal;
-use crate::values::times::{Conversion, in_units_of, values_in_common_units};
+use crate::values::times::{Conversion, values_in_common_units};
+use crate::values::widened::{fitted, promoted};
 
 /// Checks that an array may be put between the chunks of another along an axis. Rank, data type,
 /// dimension names and lengths on the other axes must be equal. So must the attributes that give
 /// values their meaning, [`zarr_cf::MEANING`]. Returns the array to
 /// insert: the array itself or, if both are times in different units, a copy in memory in the units
-/// of the first.
+/// of the first. With `promote`, numbers of a narrower type become numbers of the array's type, in memory too.
 ///
 /// [`Rearrangement`](crate::rearrange::Rearrangement) inserts it, and compares codecs, fill value
 /// and chunks.
 ///
 /// # Errors
 /// [`JoinError`] with the name of the inserted array; [`JoinError::Times`] with a time that has no exact
-/// number in the other units.
-pub fn check_insertion(array: &Member, inserted: &Member, axis: usize) -> Result<Array, JoinError> {
-    let converted = in_units_of(inserted, array)?;
+/// number in the other units; [`JoinError::DataType`], also if it takes more than 4 GiB.
+pub fn check_insertion(
+    array: &Member,
+    inserted: &Member,
+    axis: usize,
+    promote: bool,
+) -> Result<Array, JoinError> {
+    let mut room = MOST;
+    let converted = fitted(inserted, array, promote, &mut room)?;
     let inserted = match converted {
         Some(converted) => &Member::new(inserted.name(), converted),
         None => inserted,
@@ -50,7 +57,7 @@ pub fn check_group_insertion(
         let whole = member(group, path, array.array());
         for (name, arrays) in inserted.iter().zip(plan.inserted()) {
             if let Some(other) = arrays.get(index) {
-                check_insertion(&whole, &member(name, path, other), array.axis())?;
+                check_insertion(&whole, &member(name, path, other), array.axis(), false)?;
             }
         }
     }
@@ -58,7 +65,11 @@ pub fn check_group_insertion(
         let whole = member(group, path, array);
         for (name, arrays) in inserted.iter().zip(plan.inserted_unjoined()) {
             if let Some((_, other)) = arrays.get(index) {
-                check_unjoined(&whole, &member(name, path, other))?;
+                let both = vec![whole.clone(), member(name, path, other)];
+                let both = if plan.is_promoting() { promoted(both)? } else { both };
+                if let [whole, other] = &*both {
+                    check_unjoined(whole, other)?;
+                }
             }
         }
     }

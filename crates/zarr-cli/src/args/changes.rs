@@ -69,6 +69,10 @@ pub(crate) struct Append {
     /// The axis that grows: its name or number; for a group, its name, or number if no array has names.
     #[arg(long, alias = "along", value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
     pub(crate) axis: String,
+    /// Also append arrays with numbers of a narrower type, such as int8 to int16. They are decoded and
+    /// written, from memory.
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) promote: bool,
     /// Edges of the added chunks: 30|31x2.
     #[arg(long, value_name = "EDGES", allow_hyphen_values = true, value_parser = value)]
     pub(crate) edges: Option<String>,

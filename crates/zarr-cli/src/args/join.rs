@@ -65,6 +65,10 @@ pub(crate) struct Join {
     /// units, calendar, scale_factor, add_offset, _FillValue, missing_value, _Unsigned, dtype, flags.
     #[arg(long, value_enum, value_name = "RULE", default_value = "override")]
     pub(crate) combine_attrs: Combine,
+    /// Join numbers of different types in the narrowest type that has all of them: int16 of int8 and int16.
+    /// Members of a narrower type are decoded and written. No integer is rounded.
+    #[arg(long)]
+    pub(crate) promote: bool,
     /// Also join groups with coordinates that overlap or change direction.
     #[arg(long)]
     pub(crate) any_order: bool,
@@ -74,7 +78,7 @@ pub(crate) struct Join {
     pub(crate) link: bool,
     /// Write a virtual join: a small file OUT, which must end in .zjoin, that opens as the joined array.
     /// Nothing is copied, and members may differ in chunks, codecs and fill values.
-    #[arg(long = "virtual", conflicts_with_all = ["chunks", "shards", "link", "resume", "overwrite", "dry_run"])]
+    #[arg(long = "virtual", conflicts_with_all = ["chunks", "shards", "promote", "link", "resume", "overwrite", "dry_run"])]
     pub(crate) only_document: bool,
     /// With --virtual: members that are missing later read as the fill value.
     #[arg(long, requires = "only_document")]

@@ -51,6 +51,10 @@ pub(crate) struct Rearrange {
     /// given several times.
     #[arg(long, value_name = "ARRAY", requires = "at")]
     pub(crate) insert: Vec<String>,
+    /// Also insert arrays with numbers of a narrower type, such as int8 into int16. They are decoded and
+    /// written, from memory.
+    #[arg(long, requires = "insert")]
+    pub(crate) promote: bool,
     /// The index or label before which to insert, or end.
     #[arg(long, value_name = "INDEX", requires = "insert", allow_hyphen_values = true, value_parser = value)]
     pub(crate) at: Option<String>,

@@ -50,6 +50,7 @@ pub struct JoinGroups {
     arrangement: GroupArrangement,
     combine: CombineAttributes,
     check_coordinates: bool,
+    promote: bool,
 }
 
 /// A planned join of groups: the documents of the joined groups, and the plan of each array.
@@ -68,7 +69,7 @@ impl JoinGroups {
     /// A join of these members, in this order.
     pub fn new(members: Vec<GroupMember>, arrangement: GroupArrangement) -> Self {
         let combine = CombineAttributes::default();
-        Self { members, arrangement, combine, check_coordinates: true }
+        Self { members, arrangement, combine, check_coordinates: true, promote: false }
     }
 
     /// Sets the rule for attributes that differ between members.
@@ -81,6 +82,12 @@ impl JoinGroups {
     /// default.
     pub fn check_coordinates(mut self, check: bool) -> Self {
         self.check_coordinates = check;
+        self
+    }
+
+    /// As [`Join::promote`], for each array.
+    pub fn promote(mut self, promote: bool) -> Self {
+        self.promote = promote;
         self
     }
 
@@ -124,7 +131,7 @@ impl JoinGroups {
         mut change: impl FnMut(&str, &ArrayMetadata) -> Result<Option<ArrayMetadata>, E>,
     ) -> Result<GroupJoinPlan, E> {
         let mut arrays = BTreeMap::new();
-        let (mut groups, region_indexes) = self.laid(|path, join| {
+        let (mut groups, region_indexes) = self.laid(self.promote, |path, join| {
             arrays.insert(path.to_owned(), join.plan_with(|metadata| change(path, metadata))?);
             Ok::<(), E>(())
         })?;
@@ -134,7 +141,7 @@ impl JoinGroups {
     }
 
     /// Looks at all nodes of all members. `each` gets the path of each joined array and its join;
-    /// the documents of the joined groups are returned, by path.
+    /// the documents of the joined groups are returned, by path. No types are promoted.
     ///
     /// # Errors
     /// [`JoinError`] with the name of the first member that does not fit; errors of `each`.
@@ -142,12 +149,13 @@ impl JoinGroups {
         &self,
         each: impl FnMut(&str, Join) -> Result<(), E>,
     ) -> Result<BTreeMap<String, GroupMetadata>, E> {
-        self.laid(each).map(|(groups, _)| groups)
+        self.laid(false, each).map(|(groups, _)| groups)
     }
 
     /// As [`each`](Self::each), with the groups of the first member that have an index of VCF-Zarr.
     fn laid<E: From<JoinError>>(
         &self,
+        promote: bool,
         mut each: impl FnMut(&str, Join) -> Result<(), E>,
     ) -> Result<(BTreeMap<String, GroupMetadata>, Vec<String>), E> {
         let mut trees = self.members.iter().map(GroupTree::of).collect::<Result<Vec<_>, _>>()?;
@@ -161,6 +169,9 @@ impl JoinGroups {
         indexes.for_each(drop);
         let first = trees.first().ok_or(JoinError::NoMembers)?;
         trees.iter().try_for_each(|tree| tree.check_same_nodes(first))?;
+        if promote {
+            GroupTree::promote(&mut trees)?;
+        }
         let Places { dimensions, counts, members } = self.places(&trees)?;
         let mut slots: Vec<Option<GroupTree>> = trees.into_iter().map(Some).collect();
         trees = members.iter().filter_map(|at| slots.get_mut(*at)?.take()).collect();

@@ -12,6 +12,7 @@ use crate::conventions;
 use crate::error::JoinError;
 use crate::members::member::Member;
 use crate::values::times::coordinate_of;
+use crate::values::widened::promoted;
 
 /// One group to join.
 #[derive(Clone, Debug)]
@@ -70,6 +71,8 @@ pub struct GroupTree {
     pub arrays: BTreeMap<String, Array>,
     /// The documents of the groups.
     pub groups: BTreeMap<String, GroupMetadata>,
+    /// The stored documents of arrays that are views with a wider type.
+    stored: BTreeMap<String, ArrayMetadata>,
 }
 
 impl GroupTree {
@@ -82,6 +85,7 @@ impl GroupTree {
             name: member.name.as_str().into(),
             arrays: BTreeMap::new(),
             groups: BTreeMap::new(),
+            stored: BTreeMap::new(),
         };
         tree.groups.insert(String::new(), member.group.metadata().clone());
         let mut waiting = vec![(String::new(), member.group.clone())];
@@ -110,7 +114,23 @@ impl GroupTree {
         let arrays = self.arrays.iter().map(|(path, array)| (path.as_str(), array));
         let coordinate = coordinate_of(path, arrays);
         let member = Member::in_group(&self.name, path, array.clone());
-        Some(member.bounds_of(coordinate))
+        Some(member.bounds_of(coordinate).stored_as(self.stored.get(path)))
+    }
+
+    /// Gives the arrays at each path one type of numbers: the narrowest that has the numbers of all.
+    pub(super) fn promote(trees: &mut [Self]) -> Result<(), JoinError> {
+        let paths: Vec<String> =
+            trees.first().iter().flat_map(|first| first.arrays.keys().cloned()).collect();
+        for path in paths {
+            let members = trees.iter().filter_map(|tree| tree.member(&path)).collect();
+            for (tree, member) in trees.iter_mut().zip(promoted(members)?) {
+                if member.is_widened() {
+                    tree.arrays.insert(path.clone(), member.array().clone());
+                    tree.stored.insert(path.clone(), member.stored().clone());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The names of the axes of its arrays.

@@ -139,10 +139,11 @@ impl JoinPlan {
 
     /// The members, each with its document, as a marker identifies them.
     pub(crate) fn sources(&self) -> Vec<(Endpoint<'_>, &str)> {
-        let members = self.members.members().iter().map(Member::array);
-        members
-            .map(|array| (Endpoint::new(array.store(), array.prefix()), array.metadata().json()))
-            .collect()
+        let each = self.members.members().iter().map(|member| {
+            let array = member.array();
+            (Endpoint::new(array.store(), array.prefix()), member.stored().json())
+        });
+        each.collect()
     }
 
     /// The members' documents and stored chunks when the join was planned.
@@ -152,7 +153,7 @@ impl JoinPlan {
             self.members.members().iter().zip(&self.stored).enumerate()
         {
             let mut part = stored.content;
-            part.add_document("", member.array().metadata().json());
+            part.add_document("", member.stored().json());
             content.add_part(&number.to_string(), part);
         }
         content
@@ -252,12 +253,12 @@ impl JoinPlan {
     fn check_unchanged(&self) -> Result<(), JoinError> {
         for (member, stored) in self.members.members().iter().zip(&self.stored) {
             let array = member.array();
-            let name = if array.metadata().is_version_2() { ".zarray" } else { "zarr.json" };
+            let name = if member.stored().is_version_2() { ".zarray" } else { "zarr.json" };
             let document = array.prefix().key(name);
             let document = document.map_err(|cause| JoinError::member(member.name(), cause))?;
             // A node of version 2 has several documents, so their translation is compared.
             let same = match open_node(array.store(), array.prefix()) {
-                Ok(NodeMetadata::Array(found)) => found.json() == array.metadata().json(),
+                Ok(NodeMetadata::Array(found)) => found.json() == member.stored().json(),
                 Err(ArrayError::Store(cause)) => {
                     return Err(JoinError::member(member.name(), cause));
                 }

@@ -20,6 +20,7 @@ use crate::members::member::Member;
 use crate::members::{Arrangement, Members};
 use crate::values::attributes::{self, CombineAttributes};
 use crate::values::times::values_in_common_units;
+use crate::values::widened::{chain_for, promoted};
 
 /// A join of arrays, which is planned and then executed.
 ///
@@ -58,6 +59,7 @@ pub struct Join {
     combine: CombineAttributes,
     new_axis_name: Option<String>,
     alike: Option<Vec<Member>>,
+    promote: bool,
 }
 
 impl Join {
@@ -69,12 +71,40 @@ impl Join {
             combine: CombineAttributes::default(),
             new_axis_name: None,
             alike: None,
+            promote: false,
         }
     }
 
     /// Sets the rule for attributes that differ between members.
     pub fn attributes(mut self, combine: CombineAttributes) -> Self {
         self.combine = combine;
+        self
+    }
+
+    /// Sets whether members with numbers of different types are joined in the narrowest type that has all
+    /// their numbers, as by numpy's `result_type`: `int16` of `int8` and `int16`. Members of a narrower type
+    /// are decoded and written. No integer is rounded: `int64` and floats are refused. The codecs are
+    /// those of the first member with this type.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_join::{Arrangement, Join, Member};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// let member = |data_type| {
+    ///     let store = Arc::new(MemoryStore::new());
+    ///     let array = Array::create(store, &Prefix::root(), ArrayBuilder::new([3], data_type).build()?)?;
+    ///     Ok::<_, Box<dyn std::error::Error>>(Member::new("a member", array))
+    /// };
+    /// let members = vec![member(DataType::Int8)?, member(DataType::Int16)?];
+    /// let plan = Join::new(members, Arrangement::Along(0)).promote(true).plan()?;
+    /// assert_eq!(plan.metadata().data_type(), &DataType::Int16);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn promote(mut self, promote: bool) -> Self {
+        self.promote = promote;
         self
     }
 
@@ -159,7 +189,7 @@ impl Join {
     }
 
     /// The checked members, and the document of an array with the chunks that `grid` gives: for
-    /// joins without a [plan](Join::plan) that keep values unchanged.
+    /// joins without a [plan](Join::plan) that keep values unchanged and promote no types.
     ///
     /// # Errors
     /// [`JoinError`] with the name of the first member that does not fit, or that has times in
@@ -168,7 +198,7 @@ impl Join {
         self,
         grid: impl FnOnce(&Members) -> Result<ChunkGrid, E>,
     ) -> Result<(Members, ArrayMetadata), E> {
-        let (members, metadata) = self.documented(grid)?;
+        let (members, metadata) = Self { promote: false, ..self }.documented(grid)?;
         members.refuse_conversions()?;
         Ok((members, metadata))
     }
@@ -186,7 +216,11 @@ impl Join {
                 }
             }
         }
-        let members = Members::new(self.members, self.arrangement)?;
+        let members = match self.promote {
+            true => promoted(self.members)?,
+            false => self.members,
+        };
+        let members = Members::new(members, self.arrangement)?;
         let grid = grid(&members)?;
         let alike = self.alike.as_deref().unwrap_or(members.members());
         let metadata = metadata_of(&members, self.combine, &grid, alike)?;
@@ -205,7 +239,8 @@ fn metadata_of(
     grid: &ChunkGrid,
     all: &[Member],
 ) -> Result<ArrayMetadata, JoinError> {
-    let first = members.members().first().ok_or(JoinError::NoMembers)?.array().metadata();
+    let first = members.members().first().ok_or(JoinError::NoMembers)?;
+    let first = &with_stored_codecs(first, members.members())?;
     let shape = members.shape();
     let metadata = match members.new_axis() {
         None => first.with_shape_and_grid(&shape, grid).map_err(JoinError::Metadata)?,
@@ -218,6 +253,24 @@ fn metadata_of(
         return Ok(metadata);
     }
     metadata.with_attributes(&attributes::to_json(&combined)).map_err(JoinError::Metadata)
+}
+
+/// The document of the first member, which may be a view with a wider type, with codecs for its type:
+/// those of the first member that is stored so or, if there is none, its own.
+fn with_stored_codecs(first: &Member, members: &[Member]) -> Result<ArrayMetadata, JoinError> {
+    let metadata = first.array().metadata();
+    if !first.is_widened() {
+        return Ok(metadata.clone());
+    }
+    let codecs = match members.iter().find(|member| !member.is_widened()) {
+        Some(member) => member.array().metadata().codecs().to_vec(),
+        None => chain_for(first.stored().codecs()).map_err(|codec| JoinError::Codec {
+            member: first.name().into(),
+            codec: codec.into(),
+            data_type: metadata.data_type().to_string().into(),
+        })?,
+    };
+    metadata.with_codecs(&codecs).map_err(JoinError::Metadata)
 }
 
 /// The document of the first member with one more axis, which has no name.

@@ -22,6 +22,8 @@ const ABSENT: u64 = 1 << 24;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Reason {
+    /// A member's numbers are of a narrower type.
+    DataType,
     /// A member's times are in other units.
     Units,
     /// A member's codec chain differs.
@@ -40,6 +42,7 @@ impl Reason {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
+            Self::DataType => "a narrower data type",
             Self::Units => "other units of time",
             Self::Codecs => "other codecs",
             Self::FillValue => "another fill value",
@@ -179,6 +182,7 @@ impl JoinPlan {
         let region = MemberRegion::new(&self.members, number, target);
         let units = match self.members.conversion(number) {
             Some(_) => None,
+            None if member.is_widened() => None,
             None => region.units(&self.members),
         };
         let whole = match self.members.conversion(number) {
@@ -353,6 +357,9 @@ impl<'a> MemberRegion<'a> {
         };
         if self.array.fill() != self.target.fill() {
             return Some(Reason::FillValue);
+        }
+        if member.is_widened() {
+            return Some(Reason::DataType);
         }
         (!same).then_some(Reason::Codecs)
     }

@@ -4,6 +4,10 @@ use std::sync::Arc;
 
 use zarr_array::Array;
 use zarr_array::store::Store;
+use zarr_metadata::{ArrayMetadata, DataType};
+
+use crate::error::JoinError;
+use crate::values::widened::widened;
 
 /// One array to join.
 #[derive(Clone, Debug)]
@@ -12,6 +16,8 @@ pub struct Member {
     /// The path or URL of its store, if that is not its name.
     store: Option<Arc<str>>,
     array: Array,
+    /// The stored document, if `array` is a view with a wider type.
+    stored: Option<Box<ArrayMetadata>>,
     /// The coordinate that the values are bounds of, if they are.
     coordinate: Option<Array>,
 }
@@ -20,7 +26,7 @@ impl Member {
     /// An open array, with the name that messages use for it: its path or URL, as the user gave it.
     #[must_use]
     pub fn new(name: impl Into<String>, array: Array) -> Self {
-        Self { name: name.into(), store: None, array, coordinate: None }
+        Self { name: name.into(), store: None, array, stored: None, coordinate: None }
     }
 
     /// The array at `path` in a member that is a group. The group's name is also the store's.
@@ -30,6 +36,7 @@ impl Member {
             name: format!("{group}/{path}"),
             store: Some(group.clone()),
             array,
+            stored: None,
             coordinate: None,
         }
     }
@@ -50,6 +57,31 @@ impl Member {
         self.array = self.array.with_store(Arc::clone(store));
         self.coordinate = self.coordinate.map(|array| array.with_store(Arc::clone(store)));
         self
+    }
+
+    /// The same member with its numbers in a wider type.
+    pub(crate) fn widened(self, to: &DataType) -> Result<Self, JoinError> {
+        if self.array.data_type() == to {
+            return Ok(self);
+        }
+        let array = widened(&self.name, &self.array, to)?;
+        let stored = self.stored.or_else(|| Some(Box::new(self.array.metadata().clone())));
+        Ok(Self { array, stored, ..self })
+    }
+
+    /// The same member, whose array is such a view of this stored document.
+    pub(crate) fn stored_as(mut self, document: Option<&ArrayMetadata>) -> Self {
+        self.stored = document.cloned().map(Box::new);
+        self
+    }
+
+    /// The document that is stored.
+    pub(crate) fn stored(&self) -> &ArrayMetadata {
+        self.stored.as_deref().unwrap_or_else(|| self.array.metadata())
+    }
+
+    pub(crate) fn is_widened(&self) -> bool {
+        self.stored.is_some()
     }
 
     /// The path or URL of its store.

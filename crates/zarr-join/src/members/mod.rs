@@ -11,7 +11,9 @@ use zarr_array::{Array, Selection};
 use crate::error::JoinError;
 use crate::members::member::Member;
 use crate::members::tiles::Tiles;
+use crate::values;
 use crate::values::times::{Conversion, PIECE};
+use crate::values::widened::common;
 
 /// The arrangement of members in the joined array.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,8 +188,14 @@ pub(crate) fn same_kind(member: &Member, first: &Member) -> Result<(), JoinError
         return Err(differs("number of axes", found.to_string(), expected.to_string()));
     }
     if array.data_type() != other.data_type() {
-        let (found, expected) = (array.data_type().to_string(), other.data_type().to_string());
-        return Err(differs("data type", found, expected));
+        return Err(match common([array.metadata(), other.metadata()]) {
+            Ok(common) => {
+                let reason =
+                    format!("a join with --promote (in Python promote=True) makes them {common}");
+                values::widened::differs(member, first, &*reason)
+            }
+            Err(reason) => values::widened::differs(member, first, reason),
+        });
     }
     let names = |array: &Array| match array.metadata().dimension_names() {
         Some(names) => {

@@ -108,10 +108,10 @@ pub(super) enum Refusal {
         /// The value of the array.
         expected: String,
     },
-    /// Inserted times that have no exact number in the units of the group's own.
+    /// Inserted times that have no exact number in the units of the group's own, or numbers of another type.
     #[error("{cause}")]
-    Times {
-        /// The times and the remedy.
+    Values {
+        /// The values and the remedy.
         cause: String,
     },
     /// An array that consists of others.

@@ -27,6 +27,7 @@ pub use error::RearrangeError;
 pub use group::{GroupRearrangement, dimension_length, refuse_half_rearranged, repair_group};
 pub use interrupted::{Interrupted, InterruptedGroup};
 pub use planning::{check_kept_once, whole_chunks};
+pub(crate) use refill::MOST;
 use refill::Refill;
 pub use repair::repair;
 

@@ -15,7 +15,7 @@ use super::planning::check_refilled;
 
 /// The most bytes of elements that a change encodes anew, in all its arrays, since their chunks are held
 /// in memory.
-pub(super) const MOST: u64 = 4 << 30;
+pub(crate) const MOST: u64 = 4 << 30;
 
 /// The bytes of elements that are read at once.
 const PIECE: u64 = 16 << 20;

@@ -3,3 +3,4 @@
 pub(crate) mod attributes;
 pub(crate) mod equal;
 pub(crate) mod times;
+pub(crate) mod widened;

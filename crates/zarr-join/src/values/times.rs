@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_array::store::{MemoryStore, Prefix};
 use zarr_array::{Array, ArrayError, Selection};
 use zarr_cf::{Packing, Rebase, TimeAxis, element_type, has_bounds, missing};
-use zarr_metadata::{DataType, Printable};
+use zarr_metadata::{ArrayMetadata, DataType, Printable};
 
 use crate::error::JoinError;
 use crate::members::member::Member;
@@ -266,19 +266,34 @@ pub(crate) fn in_units_of(member: &Member, first: &Member) -> Result<Option<Arra
     let Some(conversion) = conversion.filter(|_| !array.metadata().is_version_2()) else {
         return Ok(None);
     };
-    let failed = |cause: ArrayError| JoinError::member(member.name(), cause);
     let both = [first.clone(), member.clone()];
     let values = values_in_common_units(&both, |_| true).pop();
     let json = attributes::to_json(&values.map(|found| found.values).unwrap_or_default());
     let metadata = array.metadata().with_attributes(&json).map_err(JoinError::Metadata)?;
+    in_memory(member, metadata, Some(&conversion)).map(Some)
+}
+
+/// A copy of an array in memory with this document and, of times, other units.
+///
+/// # Errors
+/// As [`in_units_of`].
+pub(crate) fn in_memory(
+    member: &Member,
+    metadata: ArrayMetadata,
+    conversion: Option<&Conversion>,
+) -> Result<Array, JoinError> {
+    let array = member.array();
+    let failed = |cause: ArrayError| JoinError::member(member.name(), cause);
     let store = Arc::new(MemoryStore::new());
     let copy = Array::create(store, &Prefix::root(), metadata).map_err(failed)?;
     for piece in array.batches(Selection::whole(array.shape()), PIECE).map_err(failed)? {
         let mut elements = array.read(&piece).map_err(failed)?;
-        conversion.apply(&mut elements)?;
+        if let Some(conversion) = conversion {
+            conversion.apply(&mut elements)?;
+        }
         copy.write(&piece, &elements).map_err(failed)?;
     }
-    Ok(Some(copy))
+    Ok(copy)
 }
 
 /// The units of times and their meaning, from the member's own attributes. Bounds without

@@ -458,7 +458,7 @@ class Array(Layout):
         edges = _grid.added(chunks, "chunks")
         self._set(self._elements.append(axis, shape[axis], added, edges))
 
-    def rearrange(self, parts: Iterable[slice | Array], axis: int | str = 0) -> None:
+    def rearrange(self, parts: Iterable[slice | Array], axis: int | str = 0, *, promote: bool = False) -> None:
         """Removes, reorders and inserts whole chunks along an axis, without decoding them.
 
         Needs locks between processes, which object storage does not have. A virtual join is
@@ -472,6 +472,9 @@ class Array(Layout):
             and other arrays, which are inserted whole.
         axis
             The axis, by number or name.
+        promote
+            Whether inserted arrays may have numbers of a narrower type, such as int8 in int16. They are
+            decoded and written, from memory.
 
         Raises
         ------
@@ -490,7 +493,7 @@ class Array(Layout):
         """
         number = _rearrange.axis_of(axis, self.dims, self.ndim)
         found = _rearrange.parts_of(parts, self.shape[number], _native.Array)
-        self._set(_native.rearrange(self._native, number, found))
+        self._set(_native.rearrange(self._native, number, found, promote))
 
     @property
     def order(self) -> str:

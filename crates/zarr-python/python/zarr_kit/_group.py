@@ -213,7 +213,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         """The group in a few lines of text."""
         return _describe.GroupInfo(self)
 
-    def rearrange(self, parts: Iterable[slice | Group], dim: str | int) -> None:
+    def rearrange(self, parts: Iterable[slice | Group], dim: str | int, *, promote: bool = False) -> None:
         """Removes, reorders and inserts whole chunks in all arrays below that have a dimension.
 
         Nothing is decoded. If the process ends just when the arrays change over, some may be
@@ -229,6 +229,8 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
             chunks in each array, and other groups. Their arrays with this dimension are inserted.
         dim
             The name of the dimension, or its number if no array has names.
+        promote
+            Whether inserted arrays may have numbers of a narrower type, as for `Array.rearrange`.
 
         Raises
         ------
@@ -250,7 +252,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         dim = str(dim)
         length = _native.dimension_length(self._native, dim)
         found = _rearrange.parts_of(parts, length, _native.Group)
-        _native.rearrange_group(self._native, dim, found)
+        _native.rearrange_group(self._native, dim, found, promote)
 
     def tree(self) -> Tree:
         """The nodes below this group, one per line, arrays with their shapes and types.

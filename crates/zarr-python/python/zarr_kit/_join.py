@@ -156,6 +156,7 @@ def join(
     shards: Any = None,
     combine_attrs: CombineAttrs = "override",
     any_order: bool = False,
+    promote: bool = False,
     portable: bool = False,
     link: bool = False,
     overwrite: bool = False,
@@ -180,6 +181,7 @@ def join(
     shards: Any = None,
     combine_attrs: CombineAttrs = "override",
     any_order: bool = False,
+    promote: bool = False,
     portable: bool = False,
     link: bool = False,
     overwrite: bool = False,
@@ -203,6 +205,7 @@ def join(
     shards: Any = None,
     combine_attrs: CombineAttrs = "override",
     any_order: bool = False,
+    promote: bool = False,
     portable: bool = False,
     link: bool = False,
     overwrite: bool = False,
@@ -252,6 +255,9 @@ def join(
         ``missing_value``, ``_Unsigned``, ``dtype``, ``flag_values``, ``flag_masks``, ``flag_meanings``.
     any_order
         Whether groups with coordinates that overlap or go backwards are joined too.
+    promote
+        Whether numbers of different types are joined in the narrowest type that has all of them, as by
+        ``numpy.result_type``: int16 for int8 and int16. No integer is rounded to a float.
     portable
         Whether to refuse a result that another program cannot read, or only with a setting.
         ``chunks`` of one length make a result that all programs read.
@@ -315,7 +321,7 @@ def join(
     members = [_node.at(source, source_options) for source in sources]
     axes = _axes(along, new_axis, grid)
     if virtual:
-        barred = {"chunks": chunks is not None, "shards": shards is not None, "portable": portable, "link": link, "overwrite": overwrite, "resume": resume}
+        barred = {"chunks": chunks is not None, "shards": shards is not None, "promote": promote, "portable": portable, "link": link, "overwrite": overwrite, "resume": resume}
         barred["dry_run"] = dry_run
         for name, is_given in barred.items():
             if is_given:
@@ -335,6 +341,7 @@ def join(
         chunks=None if chunks is None and shards is None else _Chosen(chunks, shards),
         combine_attrs=combine_attrs,
         any_order=any_order,
+        promote=promote,
         fill_missing=fill_missing,
         chunks_may_change=chunks_may_change,
         portable=portable,
@@ -368,6 +375,7 @@ class JoinArguments:
     chunks: Any
     combine_attrs: str
     any_order: bool
+    promote: bool
     fill_missing: bool
     chunks_may_change: bool
     portable: bool

@@ -49,6 +49,7 @@ pub(crate) struct JoinArguments {
     chunks: Option<Py<PyAny>>,
     combine_attrs: String,
     any_order: bool,
+    promote: bool,
     fill_missing: bool,
     chunks_may_change: bool,
     portable: bool,
@@ -252,13 +253,15 @@ fn plan(members: NodeMembers, arguments: &JoinArguments) -> Done<NodePlan> {
 fn of_arrays(members: Vec<Member>, arguments: &JoinArguments) -> Done<Join> {
     let arrangement = named(arguments)?.of_arrays(&members)?;
     let join = Join::new(members, arrangement).attributes(arguments.combine()?);
+    let join = join.promote(arguments.promote);
     Ok(join.new_axis_name(arguments.new_axis.clone()))
 }
 
 fn of_groups(members: Vec<GroupMember>, arguments: &JoinArguments) -> Done<JoinGroups> {
     Ok(JoinGroups::new(members, named(arguments)?.of_groups()?)
         .attributes(arguments.combine()?)
-        .check_coordinates(!arguments.any_order))
+        .check_coordinates(!arguments.any_order)
+        .promote(arguments.promote))
 }
 
 /// The arrangement that the arguments name.

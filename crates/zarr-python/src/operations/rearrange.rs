@@ -46,16 +46,18 @@ pub(crate) fn rearrange(
     array: PyRef<'_, PyArray>,
     axis: usize,
     parts: Vec<PySpan<PyRef<'_, PyArray>>>,
+    promote: bool,
 ) -> Done<PyArray> {
     let array: &PyArray = &array;
     if array.place.opened().is_some_and(Opened::is_virtual_join) {
+        refuse_promotion(promote)?;
         return of_members(py, array, axis, parts);
     }
     let named = |array: &PyArray| {
         Member::new(array.place.shown_node(array.array().prefix()), array.array().clone())
     };
     let whole = named(array);
-    let spans = spans(parts, |other| Ok(check_insertion(&whole, &named(&other), axis)?))?;
+    let spans = spans(parts, |other| Ok(check_insertion(&whole, &named(&other), axis, promote)?))?;
     let (place, prefix) = (&array.place, array.array().prefix());
     let done = py.detach(|| {
         Signals::during(|signals| {
@@ -67,6 +69,14 @@ pub(crate) fn rearrange(
     });
     let rearranged = place.named(prefix, done)?.at(Arc::clone(&place.store), prefix);
     Ok(PyArray::new(rearranged, place.clone()))
+}
+
+/// Refuses a promotion in a virtual join.
+fn refuse_promotion(promote: bool) -> PyResult<()> {
+    match promote {
+        true => Err(PyValueError::new_err("promote: a virtual join converts no values")),
+        false => Ok(()),
+    }
 }
 
 /// As [`rearrange`], in the document of a virtual join.
@@ -141,9 +151,11 @@ pub(crate) fn rearrange_group(
     group: PyRef<'_, PyGroup>,
     dimension: &str,
     parts: Vec<PySpan<PyRef<'_, PyGroup>>>,
+    promote: bool,
 ) -> Done<()> {
     let group: &PyGroup = &group;
     if let Some(url) = group.virtual_join() {
+        refuse_promotion(promote)?;
         let spans = spans(parts, |other| {
             let name = member_name(&other.place)?;
             Ok(NodeMember::Group(GroupMember::new(name, other.group().clone())))
@@ -160,7 +172,10 @@ pub(crate) fn rearrange_group(
         Signals::during(|signals| {
             group.place.change(signals, |store| {
                 let whole = Group::open(store, group.prefix())?;
-                let plan = GroupRearrangement::plan(&whole, dimension, spans)?;
+                let plan = match promote {
+                    true => GroupRearrangement::plan_promoting(&whole, dimension, spans),
+                    false => GroupRearrangement::plan(&whole, dimension, spans),
+                }?;
                 check_group_insertion(&plan, &shown, &inserted)?;
                 Ok::<_, Raised>(plan.execute(&|_| {})?)
             })

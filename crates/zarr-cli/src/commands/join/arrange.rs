@@ -23,6 +23,7 @@ fn combine(rule: Combine) -> CombineAttributes {
 pub(super) fn arrays(args: &Join, members: Vec<Member>) -> Result<join::Join, CliError> {
     let arrangement = named(args)?.of_arrays(&members).map_err(refused)?;
     let join = join::Join::new(members, arrangement).attributes(combine(args.combine_attrs));
+    let join = join.promote(args.promote);
     Ok(join.new_axis_name(args.new_axis.clone()))
 }
 
@@ -30,7 +31,7 @@ pub(super) fn arrays(args: &Join, members: Vec<Member>) -> Result<join::Join, Cl
 pub(super) fn groups(args: &Join, members: Vec<GroupMember>) -> Result<JoinGroups, CliError> {
     let arrangement = named(args)?.of_groups().map_err(refused)?;
     let join = JoinGroups::new(members, arrangement).attributes(combine(args.combine_attrs));
-    Ok(join.check_coordinates(!args.any_order))
+    Ok(join.check_coordinates(!args.any_order).promote(args.promote))
 }
 
 /// The values of `--along`, `--new-axis` and `--grid`.

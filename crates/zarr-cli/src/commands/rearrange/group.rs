@@ -36,8 +36,11 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
         Ok(other)
     })?;
     let names: Vec<String> = inserted.iter().map(|member| member.name().to_owned()).collect();
-    let plan =
-        GroupRearrangement::plan(&group, &args.axis, spans).map_err(|cause| place.failed(cause))?;
+    let plan = match args.promote {
+        true => GroupRearrangement::plan_promoting(&group, &args.axis, spans),
+        false => GroupRearrangement::plan(&group, &args.axis, spans),
+    };
+    let plan = plan.map_err(|cause| place.failed(cause))?;
     check_group_insertion(&plan, &place.shown, &names)?;
     let left_out = names_of_other_objects(&inserted)?;
     check_order(args, inserted)?;

@@ -46,6 +46,7 @@ pub(super) fn append(args: &Append) -> Result<(), CliError> {
         remove: None,
         order: None,
         insert: args.more.clone(),
+        promote: args.promote,
         at: Some("end".to_owned()),
         sole_writer: args.sole_writer,
         dry_run: false,
@@ -78,7 +79,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     let whole = Member::new(place.shown.as_str(), array.clone());
     let spans = Axis::of_array(args, axis, names, length)?.spans(args, |from| {
         let part = Member::new(from.shown.as_str(), from.array()?);
-        Ok(check_insertion(&whole, &part, axis)?)
+        Ok(check_insertion(&whole, &part, axis, args.promote)?)
     })?;
     let plan = Rearrangement::plan(&array, axis, spans).map_err(|cause| place.failed(cause))?;
     if !args.dry_run {

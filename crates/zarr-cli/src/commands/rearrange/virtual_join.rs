@@ -19,6 +19,10 @@ use crate::output::print::done;
 use crate::stores::access::place_options;
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
+    if args.promote {
+        let message = "--promote: a virtual join converts no values".to_owned();
+        return Err(CliError::Usage { message });
+    }
     let document = StoredDocument::open(&args.array, &place_options().of_joins())?;
     let names = document.array().and_then(|array| array.dimension_names()).unwrap_or_default();
     let axis = match document.array() {

@@ -27,7 +27,8 @@ use crate::conventions;
 use crate::members::member::Member;
 use crate::rearrange::error::{Refusal, refused};
 use crate::rearrange::refill::MOST;
-use crate::values::times::{coordinate_of, in_units_of};
+use crate::values::times::coordinate_of;
+use crate::values::widened::fitted;
 
 pub(super) use self::group_marker::GroupMarker;
 pub use self::repair::repair_group;
@@ -45,9 +46,14 @@ pub struct GroupRearrangement {
     inserted_unjoined: Vec<Vec<(String, Array)>>,
     /// The groups whose index of VCF-Zarr is removed before, and made again afterwards.
     region_indexes: Vec<Prefix>,
+    promote: bool,
 }
 
 impl GroupRearrangement {
+    pub(crate) fn is_promoting(&self) -> bool {
+        self.promote
+    }
+
     /// The arrays of the group without the dimension, each with its path.
     pub(crate) fn unjoined(&self) -> &[(String, Array)] {
         &self.unjoined
@@ -134,6 +140,28 @@ impl GroupRearrangement {
         dimension: &str,
         spans: impl IntoIterator<Item = Span<Group>>,
     ) -> Result<Self, ArrayError> {
+        Self::planned(group, dimension, spans, false)
+    }
+
+    /// As [`plan`](Self::plan), where inserted arrays may have numbers of a narrower type than the
+    /// group's own: they are written in its type, from memory, at most 4 GiB in all.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn plan_promoting(
+        group: &Group,
+        dimension: &str,
+        spans: impl IntoIterator<Item = Span<Group>>,
+    ) -> Result<Self, ArrayError> {
+        Self::planned(group, dimension, spans, true)
+    }
+
+    fn planned(
+        group: &Group,
+        dimension: &str,
+        spans: impl IntoIterator<Item = Span<Group>>,
+        promote: bool,
+    ) -> Result<Self, ArrayError> {
         node::refuse_version_2(group.metadata().is_version_2(), group.prefix())?;
         refuse_unfinished(group)?;
         let found = ByDimension::of(group, dimension)?;
@@ -151,6 +179,7 @@ impl GroupRearrangement {
         let mut inserted_unjoined = Vec::new();
         let mut of_arrays: Vec<Vec<Span>> = vec![Vec::new(); own.len()];
         let (mut at, mut is_moved) = (0_u64, false);
+        let mut room = MOST;
         for span in spans {
             match span {
                 Span::Kept(range) => {
@@ -177,7 +206,7 @@ impl GroupRearrangement {
                     check_paths(group, "with", &own, &theirs, |found| &found.path)?;
                     check_paths(group, "without", &unjoined, &others, |(path, _)| path)?;
                     inserted_unjoined.push(others);
-                    let theirs = with_our_times(&own, &theirs)?;
+                    let theirs = as_ours(&own, &theirs, promote, &mut room)?;
                     for (spans, (ours, theirs)) in of_arrays.iter_mut().zip(own.iter().zip(&theirs))
                     {
                         check_names(&ours.array, theirs)?;
@@ -192,7 +221,6 @@ impl GroupRearrangement {
         {
             refuse(path, reason)?;
         }
-        let mut room = MOST;
         let arrays = own.iter().zip(of_arrays).map(|(found, spans)| {
             Rearrangement::planned(&found.array, found.axis, spans, false, &mut room)
         });
@@ -210,7 +238,16 @@ impl GroupRearrangement {
                 region_indexes.push(prefix);
             }
         }
-        Ok(Self { group, paths, arrays, inserted, unjoined, inserted_unjoined, region_indexes })
+        Ok(Self {
+            group,
+            paths,
+            arrays,
+            inserted,
+            unjoined,
+            inserted_unjoined,
+            region_indexes,
+            promote,
+        })
     }
 }
 
@@ -246,10 +283,12 @@ fn refuse_unfinished(group: &Group) -> Result<(), ArrayError> {
 }
 
 /// Inserted arrays. Arrays of times in other units are replaced by copies in memory with the units
-/// of the group's own.
-fn with_our_times(
+/// of the group's own; with `promote`, arrays of narrower types by copies with its types.
+fn as_ours(
     own: &[DimensionArray],
     theirs: &[DimensionArray],
+    promote: bool,
+    room: &mut u64,
 ) -> Result<Vec<Array>, ArrayError> {
     let member = |name: &str, found: &DimensionArray, all: &[DimensionArray]| {
         let all = all.iter().map(|other| (other.path.as_str(), &other.array));
@@ -258,9 +297,9 @@ fn with_our_times(
     };
     let arrays = own.iter().zip(theirs).map(|(ours, found)| {
         let first = member("the group", ours, own);
-        let copy = in_units_of(&member("the inserted array", found, theirs), &first);
+        let copy = fitted(&member("the inserted array", found, theirs), &first, promote, room);
         let copy = copy.map_err(|cause| {
-            refused(ours.array.prefix(), Refusal::Times { cause: cause.to_string() })
+            refused(ours.array.prefix(), Refusal::Values { cause: cause.to_string() })
         })?;
         Ok(copy.unwrap_or_else(|| found.array.clone()))
     });
