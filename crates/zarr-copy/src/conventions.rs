@@ -12,6 +12,7 @@ use zarr_store::Prefix;
 use crate::array_copy::Change;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
+use crate::region_index::check_region_index;
 use crate::{CopyOptions, CopySummary};
 
 /// The array with whose chunks the rows of an index go.
@@ -41,7 +42,11 @@ pub(crate) fn stale_index(
     };
     // The copy itself says what is wrong with the change.
     let Ok(changed) = change(&variants, &variants_now) else { return Ok(None) };
-    Ok(Some(index).filter(|_| !has_same_chunks(&changed, &variants_now)))
+    if has_same_chunks(&changed, &variants_now) {
+        return Ok(None);
+    }
+    check_region_index(from.store, from.prefix).map_err(source)?;
+    Ok(Some(index))
 }
 
 /// Whether two arrays have the same chunks and, in shards, the same inner chunks.

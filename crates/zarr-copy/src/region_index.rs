@@ -30,8 +30,8 @@ enum IndexError {
     )]
     Number { value: i128, data_type: String },
     #[error(
-        "the index of chunks cannot be made again, and is left out: it follows from {COLUMNS_OF}, which are \
-         integers in one dimension, of one length"
+        "the index of chunks cannot be made again: it follows from {COLUMNS_OF}, which are integers in one \
+         dimension, of one length; delete it first"
     )]
     Arrays,
 }
@@ -47,29 +47,13 @@ enum IndexError {
 /// are not all there, are no integers or have other shapes, if it would have more than 2^20 rows, or a
 /// number that the type of `variant_position` does not have.
 pub fn make_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
-    let refused = |cause| {
-        let path = node::display(&prefix.join(REGION_INDEX)?);
-        Err(ArrayError::Refused { path, cause: Box::new(cause) })
-    };
+    let refused = |cause| refused(prefix, cause);
     let group = Group::open(store.clone(), prefix)?;
-    let mut arrays = Vec::new();
-    for name in ["variant_position", "variant_contig", "variant_length"] {
-        let array = match group.array(name) {
-            Ok(array) => array,
-            Err(ArrayError::NotFound { .. }) => return refused(IndexError::Arrays),
-            Err(error) => return Err(error),
-        };
-        let numbers = Numbers::of(array.data_type()).filter(Numbers::are_whole);
-        let Some(numbers) = numbers else { return refused(IndexError::Arrays) };
-        arrays.push((array, numbers));
-    }
-    let [position, contig, length] = arrays.as_slice() else { return refused(IndexError::Arrays) };
+    let arrays = columns(&group)?;
+    let [position, contig, length] = &arrays;
     let [axis] = position.0.grid().axes() else { return refused(IndexError::Arrays) };
     let inner = inner_axis(&position.0);
     let axis = inner.as_ref().unwrap_or(axis);
-    if [contig, length].iter().any(|(array, _)| array.shape() != position.0.shape()) {
-        return refused(IndexError::Arrays);
-    }
     if axis.occupied() > ROWS {
         return refused(IndexError::Rows);
     }
@@ -125,6 +109,42 @@ pub fn make_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), 
         made => made?,
     };
     index.write([0..count, 0..COLUMNS], &bytes)
+}
+
+/// Refuses a group of VCF-Zarr of whose arrays [`make_region_index`] could make no index: before work that
+/// would need it again.
+///
+/// # Errors
+/// As there, by the documents of the arrays alone.
+pub fn check_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    columns(&Group::open(store.clone(), prefix)?).map(drop)
+}
+
+fn refused<T>(prefix: &Prefix, cause: IndexError) -> Result<T, ArrayError> {
+    let path = node::display(&prefix.join(REGION_INDEX)?);
+    Err(ArrayError::Refused { path, cause: Box::new(cause) })
+}
+
+/// The arrays from which the index of a group follows.
+fn columns(group: &Group) -> Result<[(Array, Numbers); 3], ArrayError> {
+    let column = |name| {
+        let array = match group.array(name) {
+            Ok(array) => array,
+            Err(ArrayError::NotFound { .. }) => return refused(group.prefix(), IndexError::Arrays),
+            Err(error) => return Err(error),
+        };
+        match Numbers::of(array.data_type()).filter(Numbers::are_whole) {
+            Some(numbers) => Ok((array, numbers)),
+            None => refused(group.prefix(), IndexError::Arrays),
+        }
+    };
+    let all = [column("variant_position")?, column("variant_contig")?, column("variant_length")?];
+    let [(position, _), others @ ..] = &all;
+    let shape = position.shape();
+    match shape.len() == 1 && others.iter().all(|(array, _)| array.shape() == shape) {
+        true => Ok(all),
+        false => refused(group.prefix(), IndexError::Arrays),
+    }
 }
 
 /// The inner chunks of the first axis, if the array has shards: for bio2zarr they are the chunks.

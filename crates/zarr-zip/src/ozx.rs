@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Seek, Write};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ pub(super) fn is_ozx(path: &Path) -> bool {
 
 /// Copies an archive with the documents before other objects, the root's first and others by depth. If the
 /// root is an image or plate, the comment has its version.
-pub(super) fn arrange(from: &File, to: &File) -> Result<(), ZipError> {
+pub(super) fn arrange(from: &File, to: impl Write + Seek) -> Result<(), ZipError> {
     let mut archive = ZipArchive::new(from)?;
     let names = archive.file_names().enumerate();
     let names = names.map(|(number, name)| Ok((number, name?.into_owned())));

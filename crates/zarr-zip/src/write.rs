@@ -261,7 +261,8 @@ impl Draft {
         if is_ozx(path) {
             let arranged = TemporaryFile::beside(path).map_err(fail)?;
             let failed = |error| store_error(error, &|reason| container(path, reason));
-            arrange(temporary.file(), arranged.file()).map_err(failed)?;
+            let to = Sink::new(arranged.file().try_clone().map_err(fail)?, &self.given_up);
+            arrange(temporary.file(), to).map_err(failed)?;
             temporary = arranged;
         }
         temporary.install(durability).map_err(fail)
@@ -281,6 +282,22 @@ pub(super) fn replaced(path: &Path) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_archive_that_cannot_be_arranged_is_an_error() {
+        let folder = tempfile::tempdir().expect("makes a folder");
+        let path = folder.path().join("a.zip");
+        let mut draft = Draft::begin(&path, None).expect("begins");
+        let key = Key::new("zarr.json").expect("a key");
+        draft.put(&path, &key, &[IoSlice::new(b"{}")]).expect("writes");
+        draft.finish(&path, Durability::ProcessEnd).expect("finishes");
+        let archive = File::open(&path).expect("opens");
+        // As on a full disk. The library would print when it drops what it cannot finish.
+        let given_up = Arc::new(AtomicBool::new(false));
+        let full = Sink::new(File::open(&path).expect("opens"), &given_up);
+        arrange(&archive, full).expect_err("is full");
+        assert!(given_up.load(Ordering::Relaxed), "nothing more is written");
+    }
 
     #[test]
     fn a_write_that_fails_ends_the_session() {

@@ -344,3 +344,74 @@ fn axes_without_names_get_names() {
         ]
     ));
 }
+
+/// A group with an array in chunks of 4, and one in shards of 8.
+fn with_shards(folder: &Path, name: &str, inner: &str, level: &str) {
+    succeed(folder, &["create", name, "--group"]);
+    let codecs = format!(r#"["bytes", {{"name": "gzip", "configuration": {{"level": {level}}}}}]"#);
+    for (array, more) in [("plain", ["--chunks", "4"]), ("sharded", ["--shards", "8"])] {
+        let path = format!("{name}/{array}");
+        let common = ["create", &path, "--shape", "16", "--dtype", "uint8", "--dims", "t"];
+        let inner: &[&str] = if array == "plain" { &[] } else { &["--chunks", inner] };
+        succeed(folder, &[&common[..], &more, inner, &["--codecs", &codecs]].concat());
+        let values: String = (0..16).map(|value| format!("{value},")).collect();
+        let json = format!("[{}]", values.trim_end_matches(','));
+        fs::write(folder.join("v.json"), json).expect("writes");
+        succeed(folder, &["write", &path, "--from", "v.json"]);
+    }
+}
+
+#[test]
+fn shards_that_stay_as_they_are_are_named_with_the_option_that_changes_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    with_shards(at, "a.zarr", "2", "1");
+    with_shards(at, "other-chunks.zarr", "4", "1");
+    with_shards(at, "other-codecs.zarr", "2", "5");
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &["copy", "a.zarr", "b.zarr", "--chunks", "3"],
+            &["copy", "a.zarr", "c.zarr", "--chunks", "2", "--shards", "4"],
+            &["append", "a.zarr", "other-chunks.zarr", "--axis", "t"],
+            &["append", "a.zarr/sharded", "other-chunks.zarr/sharded"],
+            &["append", "a.zarr/sharded", "other-codecs.zarr/sharded"],
+            &[
+                "join",
+                "a.zarr",
+                "other-chunks.zarr",
+                "--along",
+                "t",
+                "-o",
+                "d.zarr",
+                "--chunks",
+                "3"
+            ],
+            &[
+                "join", "a.zarr", "b.zarr", "--along", "t", "-o", "e.zarr", "--chunks", "8",
+                "--shards", "12"
+            ],
+        ]
+    ));
+}
+
+#[test]
+fn a_number_that_names_an_axis_is_said_with_the_name_of_the_axis() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let image = r#"{"multiscales": [{"version": "0.4", "axes": [{"name": "t", "type": "time"},
+        {"name": "x", "type": "space"}], "datasets": [{"path": "0"}]}]}"#;
+    for name in ["a.zarr", "b.zarr"] {
+        succeed(at, &["create", name, "--group", "--attributes", image]);
+        let path = format!("{name}/0");
+        succeed(at, &["create", &path, "--shape", "2,3", "--dtype", "uint8", "--chunks", "1,3"]);
+    }
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &["append", "a.zarr", "b.zarr", "--axis", "-2"],
+            &["rearrange", "a.zarr", "--axis", "0", "--remove", "0:1", "--dry-run", "--json"],
+            &["rearrange", "a.zarr", "--axis", "2", "--remove", "0:1"],
+        ]
+    ));
+}

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use zarr_array::ArrayError;
 use zarr_array::store::Store;
 use zarr_cf::Change;
+use zarr_copy::check_region_index;
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
 use super::arranged::{ArrangedGroups, Places};
@@ -167,6 +169,14 @@ impl JoinGroups {
         let mut indexes = trees.iter_mut().map(GroupTree::without_region_index);
         let region_indexes = indexes.next().unwrap_or_default();
         indexes.for_each(drop);
+        if let Some(first) = self.members.first() {
+            for path in &region_indexes {
+                let failed = |cause: ArrayError| JoinError::member(first.name(), cause);
+                let (store, prefix) = (first.group().store(), first.group().prefix());
+                let prefix = prefix.join(path).map_err(|cause| failed(cause.into()))?;
+                check_region_index(store, &prefix).map_err(failed)?;
+            }
+        }
         let first = trees.first().ok_or(JoinError::NoMembers)?;
         trees.iter().try_for_each(|tree| tree.check_same_nodes(first))?;
         if promote {

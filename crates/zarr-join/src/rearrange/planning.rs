@@ -15,6 +15,7 @@ use crate::values::attributes::differences;
 
 use super::error::{RearrangeError, Refusal, refused};
 use super::refill::{MOST, refilled};
+use super::steps::refuse_unfinished;
 use super::{Placed, RearrangeCounts, Rearrangement, Span};
 
 impl Rearrangement {
@@ -68,10 +69,10 @@ impl Rearrangement {
         if let Some(reason) = conventions::refused_alone(array) {
             return Err(refused(array.prefix(), Refusal::Convention { reason }));
         }
-        let mut room = MOST;
-        let plan = Self::planned(array, axis, spans, true, &mut room)?;
+        // Before chunks are decoded.
         node::refuse_unfinished_above(array.store(), [array.prefix()])?;
-        Ok(plan)
+        let mut room = MOST;
+        Self::planned(array, axis, spans, true, &mut room)
     }
 
     /// As [`plan`](Self::plan), also while a copy or join still makes the array. The bytes that are held
@@ -89,6 +90,7 @@ impl Rearrangement {
         }
         let rank = array.shape().len();
         let own = array.grid().axes().get(axis).ok_or(ArrayError::Axis { axis, rank })?;
+        refuse_unfinished(array)?;
         let (spans, refill) = refilled(array, axis, own, spans.into_iter().collect(), room)?;
         let lengths = spans.iter().map(|span| match span {
             Span::Kept(range) => Span::Kept(range.clone()),
@@ -105,7 +107,6 @@ impl Rearrangement {
         let counts = RearrangeCounts::default();
         let (array, spans) = (array.clone(), lengths);
         let mut plan = Self { array, axis, placed, rearranged, counts, spans, refill };
-        plan.refuse_unfinished()?;
         let moves = if alone { plan.moves_alone()? } else { plan.moves()? };
         plan.counts = moves.counts(plan.is_in_place());
         Ok(plan)

@@ -73,7 +73,7 @@ impl Rearrangement {
         refresh_groups(slice::from_ref(&array))?;
         let run = Run::of_array(&array, array.layout().key_encoding())?;
         let document = LockedDocument::lock(&array, Extent::Chunks)?;
-        self.refuse_unfinished()?;
+        refuse_unfinished(&self.array)?;
         node::refuse_unfinished_above(array.store(), [array.prefix()])?;
         let moves = self.moves_alone()?;
         let in_place = self.is_in_place();
@@ -87,13 +87,6 @@ impl Rearrangement {
             return_to_own_keys(&run, &[gone], None, slice::from_ref(self), &counter)?;
         }
         Ok(self.rearranged.clone())
-    }
-
-    pub(super) fn refuse_unfinished(&self) -> Result<(), ArrayError> {
-        match ArrayMarker::at(&**self.array.store(), self.array.prefix())? {
-            Some(_) => Err(refused(self.array.prefix(), Refusal::Unfinished)),
-            None => Ok(()),
-        }
     }
 
     /// No chunk of the array gets another key.
@@ -232,6 +225,13 @@ impl Rearrangement {
 
     fn written(&self, key: &Key) -> ArrayError {
         refused(self.array.prefix(), Refusal::Written { key: key.to_string() })
+    }
+}
+
+pub(super) fn refuse_unfinished(array: &Array) -> Result<(), ArrayError> {
+    match ArrayMarker::at(&**array.store(), array.prefix())? {
+        Some(_) => Err(refused(array.prefix(), Refusal::Unfinished)),
+        None => Ok(()),
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
     let plan = plan.map_err(|cause| place.failed(cause))?;
     check_group_insertion(&plan, &place.shown, &names)?;
     let left_out = names_of_other_objects(&inserted)?;
-    check_order(args, inserted)?;
+    check_order(args, plan.dimension(), inserted)?;
     if !args.dry_run {
         execute(place, &SAID, |report| plan.execute(report))?;
     }
@@ -58,6 +58,10 @@ fn report(
     length: u64,
 ) -> Result<(), CliError> {
     let counts = plan.counts();
+    let dimension = match plan.dimension() {
+        name if name == args.axis => name.to_owned(),
+        name => format!("{name} ({})", args.axis),
+    };
     let after = plan
         .arrays()
         .first()
@@ -67,7 +71,7 @@ fn report(
         "{} {}: {} from {} to {} in {} ({}); {}",
         verb(args),
         place.shown,
-        Printable(&args.axis),
+        Printable(&dimension),
         words::count(length),
         words::count(after),
         words::counted(plan.arrays().len(), "array"),
@@ -96,7 +100,7 @@ fn report(
             })
         });
         json!({
-            "group": place.shown, "dimension": args.axis, "from": length, "to": after,
+            "group": place.shown, "dimension": plan.dimension(), "from": length, "to": after,
             "arrays": arrays.collect::<Vec<_>>(),
             "kept": counts.kept, "removed": counts.removed, "inserted": counts.inserted,
             "copies": counts.copies, "dry_run": args.dry_run,

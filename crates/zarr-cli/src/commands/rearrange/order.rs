@@ -12,6 +12,7 @@ use crate::stores::node_store::NodeStore;
 /// Refuses groups to append whose coordinates do not follow, such as a month for the second time.
 pub(super) fn check_order(
     args: &Rearrange,
+    dimension: &str,
     inserted: impl IntoIterator<Item = GroupMember>,
 ) -> Result<(), CliError> {
     if !args.appends {
@@ -22,7 +23,7 @@ pub(super) fn check_order(
     let group = group.map_err(|cause| place.failed(cause))?;
     let members: Vec<GroupMember> =
         iter::once(GroupMember::new(place.shown, group)).chain(inserted).collect();
-    zarr_kit::join::check_order(&members, &args.axis).map_err(|cause| match cause {
+    zarr_kit::join::check_order(&members, dimension).map_err(|cause| match cause {
         cause @ JoinError::Coordinates { .. } => {
             let message =
                 format!("{cause}; `rearrange --insert .. --at end` inserts it all the same");

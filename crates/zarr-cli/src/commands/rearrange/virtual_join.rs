@@ -47,7 +47,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
             Span::Inserted(NodeMember::Group(member)) => Some(member.clone()),
             _ => None,
         });
-        check_order(args, inserted)?;
+        check_order(args, &args.axis, inserted)?;
     }
     if !args.dry_run {
         plan.write(policy(args.sole_writer))?;

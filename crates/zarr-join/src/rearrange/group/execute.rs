@@ -15,7 +15,8 @@ use super::super::array_marker::{ArrayMarker, Step};
 use super::super::moves::Moves;
 use super::super::run::Run;
 use super::super::steps::{
-    CopyCounter, Report, checked, leave, lock_all, put, refresh_groups, return_to_own_keys,
+    CopyCounter, Report, checked, leave, lock_all, put, refresh_groups, refuse_unfinished,
+    return_to_own_keys,
 };
 use super::super::{RearrangeCounts, Rearrangement};
 use super::GroupRearrangement;
@@ -71,7 +72,7 @@ impl GroupRearrangement {
             node::refuse_unfinished_above(self.group.store(), prefixes)?;
             let mut all = Vec::with_capacity(arrays.len());
             for plan in &self.arrays {
-                plan.refuse_unfinished()?;
+                refuse_unfinished(&plan.array)?;
                 all.push((plan, plan.gone()?, plan.moves()?));
             }
             Ok((documents, all))

@@ -19,6 +19,7 @@ use zarr_array::Group;
 use zarr_array::node;
 use zarr_array::store::Prefix;
 use zarr_cf::{Change, GroupMeaning, JoinedAxes, REGION_INDEX};
+use zarr_copy::check_region_index;
 use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 use super::{RearrangeCounts, Rearrangement, Span};
@@ -46,6 +47,7 @@ pub struct GroupRearrangement {
     inserted_unjoined: Vec<Vec<(String, Array)>>,
     /// The groups whose index of VCF-Zarr is removed before, and made again afterwards.
     region_indexes: Vec<Prefix>,
+    dimension: String,
     promote: bool,
 }
 
@@ -83,6 +85,12 @@ impl GroupRearrangement {
     #[must_use]
     pub fn inserted(&self) -> &[Vec<Array>] {
         &self.inserted
+    }
+
+    /// The dimension: its name, also if a number named it, or the number where it has no name.
+    #[must_use]
+    pub fn dimension(&self) -> &str {
+        &self.dimension
     }
 
     /// The counts of the chunks of all arrays that were stored when it was planned. All chunks that
@@ -235,6 +243,7 @@ impl GroupRearrangement {
             if GroupMeaning::of(metadata).region_index()
                 && conventions::has_array(&group, &prefix, REGION_INDEX)?
             {
+                check_region_index(group.store(), &prefix)?;
                 region_indexes.push(prefix);
             }
         }
@@ -246,6 +255,7 @@ impl GroupRearrangement {
             unjoined,
             inserted_unjoined,
             region_indexes,
+            dimension: dimension.to_owned(),
             promote,
         })
     }

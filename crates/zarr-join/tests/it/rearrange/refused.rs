@@ -258,3 +258,24 @@ fn a_write_into_a_chunk_that_is_filled_up_is_noticed_and_kept() {
         assert_eq!(super::found(array.store()), Vec::<&str>::new());
     }
 }
+
+#[test]
+fn what_is_unfinished_is_said_before_chunks_are_decoded() {
+    let array = filled(memory(), &Prefix::root(), &document(&[6], &regular(&[4]), SLASH, BYTES), 0);
+    let put = |key: &str, text: &str| {
+        let key = Key::new(key).expect("a key");
+        array.store().put(&key, text.as_bytes()).expect("puts");
+    };
+    let spans = || [Span::Kept(0..6), Span::Inserted(months())];
+    let refused = || Rearrangement::plan(&array, 0, spans()).expect_err("is refused").to_string();
+    // The last chunk is not full, and would be decoded first.
+    put("c/1", "damaged");
+    assert!(refused().contains("c/1"), "{}", refused());
+    put(
+        "zarr-kit-rearrange.json",
+        r#"{"unfinished_rearrangement": {"version": 1, "step": "leaving",
+            "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}}}"#,
+    );
+    let expected = "the root: a rearrangement of its chunks was interrupted: repair it first";
+    assert_eq!(refused(), expected);
+}
