@@ -131,11 +131,13 @@ impl<'a> Endpoint<'a> {
     /// # Errors
     /// [`TransferError::UnfinishedSource`] if it contains an unfinished copy, which is not a node yet.
     ///
-    /// `is_version_2` says that it is a group of that, in which more objects are documents.
+    /// `is_version_2` says that it is a group of that, in which more objects are documents. Children that
+    /// are known to be nodes are not looked at.
     pub(crate) fn content(
         self,
         is_group: bool,
         is_version_2: bool,
+        is_known: &dyn Fn(&Prefix) -> bool,
     ) -> Result<Content, TransferError> {
         let is_document = |key: &Key| match key.name() {
             METADATA_KEY => is_group,
@@ -158,10 +160,14 @@ impl<'a> Endpoint<'a> {
                 Err(error) => return Err(source(error)),
             }
         }
-        let nodes = if is_group { self.children()? } else { Vec::new() };
+        let nodes = match is_group && !folders.iter().all(is_known) {
+            true => self.children()?,
+            false => Vec::new(),
+        };
         for prefix in folders {
             let name = prefix.segments().last().unwrap_or_default().to_owned();
             let is_node = match is_group {
+                _ if is_known(&prefix) => true,
                 true => nodes.binary_search(&name).is_ok(),
                 false => {
                     let document = prefix.key(METADATA_KEY)?;

@@ -96,7 +96,7 @@ pub use plan::CopyPlan;
 pub use region_index::{check_region_index, inner_axis, make_region_index};
 pub use tasks::intermediate_place::INTERMEDIATE;
 pub use tasks::route::{Route, Why};
-pub use tree::{copy_tree, other_objects, plan_tree, source_arrays};
+pub use tree::{copy_tree, other_objects, other_objects_beside, plan_tree, source_arrays};
 pub use units::UnitMoves;
 
 /// The object next to the place of a target's `zarr.json`, until a copy to it is finished.

@@ -34,15 +34,19 @@ fn requests(of: &str, count: usize, command: &[&str]) -> [usize; 6] {
     let put = |at: &str, bytes: &[u8]| store.put(&key(at), bytes).expect("puts");
     match of {
         "array" => {
-            put("x/zarr.json", br#"{"zarr_format": 3, "node_type": "group"}"#);
-            for at in 0..count {
-                put(&format!("x/{at}/zarr.json"), document(1).as_bytes());
-                put(&format!("x/{at}/c/0"), b"1");
+            for node in ["x", "equal"] {
+                put(&format!("{node}/zarr.json"), br#"{"zarr_format": 3, "node_type": "group"}"#);
+                for at in 0..count {
+                    put(&format!("{node}/{at}/zarr.json"), document(1).as_bytes());
+                    put(&format!("{node}/{at}/c/0"), b"1");
+                }
             }
         }
         _ => {
-            put("x/zarr.json", document(count).as_bytes());
-            (0..count).for_each(|at| put(&format!("x/c/{at}"), b"1"));
+            for node in ["x", "equal"] {
+                put(&format!("{node}/zarr.json"), document(count).as_bytes());
+                (0..count).for_each(|at| put(&format!("{node}/c/{at}"), b"1"));
+            }
         }
     }
     let seen = || KINDS.map(|(_, method, part)| server.count(method, part));
@@ -58,11 +62,12 @@ fn requests(of: &str, count: usize, command: &[&str]) -> [usize; 6] {
 #[test]
 fn each_object_costs_few_requests() {
     const X: &str = "s3://bucket/base/x";
-    let commands: [&[&str]; 7] = [
+    let commands: [&[&str]; 8] = [
         &["tree", X],
         &["info", X],
         &["check", X],
         &["check", X, "--data"],
+        &["diff", X, "s3://bucket/base/equal"],
         &["copy", X, "s3://bucket/base/y"],
         &["consolidate", X],
         &["delete", X, "--yes"],

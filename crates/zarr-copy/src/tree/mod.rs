@@ -5,6 +5,8 @@ mod in_parts;
 mod together;
 mod walk;
 
+use std::collections::HashMap;
+use std::iter;
 use zarr_array::names_without_key;
 use zarr_array::node;
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER};
@@ -254,7 +256,7 @@ pub fn plan_tree(
 pub fn source_arrays(
     from: Endpoint<'_>,
 ) -> impl Iterator<Item = Result<(Prefix, ArrayMetadata), TransferError>> {
-    Walk::of(from).filter_map(|step| match step {
+    Walk::of(from, HashMap::new()).filter_map(|step| match step {
         Ok(Step { prefix, visit: Visit::Array(metadata), .. }) => Some(Ok((prefix, *metadata))),
         Ok(_) => None,
         Err(error) => Some(Err(error)),
@@ -285,6 +287,18 @@ pub fn source_arrays(
 pub fn other_objects(
     from: Endpoint<'_>,
 ) -> impl Iterator<Item = Result<(String, Key), TransferError>> {
+    other_objects_beside(from, iter::empty())
+}
+
+/// As [`other_objects`], where the caller knows some or all nodes, each with whether it is an array: nothing is
+/// asked about these.
+///
+/// # Errors
+/// As there.
+pub fn other_objects_beside(
+    from: Endpoint<'_>,
+    nodes: impl IntoIterator<Item = (Prefix, bool)>,
+) -> impl Iterator<Item = Result<(String, Key), TransferError>> {
     let of_step = |step: Result<Step, TransferError>| match step {
         Ok(Step { visit: Visit::Others(keys), .. }) => keys.into_iter().map(Ok).collect(),
         Ok(_) => Vec::new(),
@@ -292,7 +306,7 @@ pub fn other_objects(
     };
     let is_marker = |key: &Key| [MARKER, REARRANGE_MARKER].contains(&key.name());
     let prefix = from.prefix.clone();
-    let all = Walk::of(from).flat_map(of_step);
+    let all = Walk::of(from, nodes.into_iter().collect()).flat_map(of_step);
     all.filter(move |key| !key.as_ref().is_ok_and(is_marker)).map(move |key| {
         let key = key?;
         Ok((prefix.strip(&key).unwrap_or_default().to_owned(), key))

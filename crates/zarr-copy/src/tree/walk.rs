@@ -67,6 +67,8 @@ pub(crate) struct Walk<'a> {
     left_out: Option<&'a Prefix>,
     /// The nodes that were opened before their turn, several at once.
     opened: HashMap<Prefix, Opened>,
+    /// Nodes that the caller knows, and whether each is an array: those are not visited.
+    known: HashMap<Prefix, bool>,
 }
 
 /// A node, or why it cannot be read, unless the copy ends there.
@@ -76,13 +78,13 @@ impl<'a> Walk<'a> {
     pub(crate) fn new(from: Endpoint<'a>, to: Endpoint<'a>, options: &'a CopyOptions) -> Self {
         let ahead = vec![Ahead::Node(from.prefix.clone(), to.prefix.clone())];
         let left_out = options.left_out.as_ref();
-        Self { from, to: Some(to), ahead, left_out, opened: HashMap::new() }
+        Self { from, to: Some(to), ahead, left_out, opened: HashMap::new(), known: HashMap::new() }
     }
 
-    /// As [`new`](Self::new), without a target.
-    pub(crate) fn of(from: Endpoint<'a>) -> Self {
+    /// As [`new`](Self::new), without a target and without the arrays among known nodes.
+    pub(crate) fn of(from: Endpoint<'a>, known: HashMap<Prefix, bool>) -> Self {
         let ahead = vec![Ahead::Node(from.prefix.clone(), Prefix::root())];
-        Self { from, to: None, ahead, left_out: None, opened: HashMap::new() }
+        Self { from, to: None, ahead, left_out: None, opened: HashMap::new(), known }
     }
 
     fn step(&mut self, next: Ahead) -> Result<Option<Step>, TransferError> {
@@ -172,10 +174,11 @@ impl<'a> Walk<'a> {
         is_version_2: bool,
     ) -> Result<Option<Step>, TransferError> {
         let here = Endpoint::new(self.from.store, &prefix);
-        let content = here.content(is_group, is_version_2)?;
+        let is_known = |prefix: &Prefix| self.known.contains_key(prefix);
+        let content = here.content(is_group, is_version_2, &is_known)?;
         for (name, is_node) in content.members.into_iter().rev() {
             let (prefix, new) = (prefix.join(&name).map_err(source)?, new.join(&name)?);
-            if self.left_out == Some(&prefix) {
+            if self.left_out == Some(&prefix) || self.known.get(&prefix) == Some(&true) {
                 continue;
             }
             self.ahead.push(match is_node {

@@ -1,5 +1,6 @@
 //! Differences between two nodes: content, elements, and how they are stored.
 
+mod ahead;
 mod aligned;
 mod documents;
 mod node;
@@ -19,11 +20,12 @@ use serde_json::{Value, json};
 use zarr_array::{Array, AxisSelection};
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
+use self::ahead::Ahead;
 use self::aligned::{Axes, align};
 pub use self::documents::Change;
 use self::documents::{arrays, groups, short};
-use self::node::nodes;
 pub use self::node::{Coordinates, DiffError, DiffNode, Regions};
+use self::node::{known, nodes};
 use self::picked::Picked;
 use self::values::compare;
 pub use self::values::{Pair, Values};
@@ -270,7 +272,9 @@ pub fn diff(
     event: &mut dyn FnMut(DiffEvent<'_>) -> ControlFlow<()>,
 ) -> Result<DiffSummary, DiffError> {
     let (mut ours, mut theirs) = (nodes(one)?, nodes(other)?);
-    let paths: BTreeSet<String> = ours.keys().chain(theirs.keys()).cloned().collect();
+    let known = [known(one, &ours)?, known(other, &theirs)?];
+    let paths: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+    let paths: Vec<String> = paths.into_iter().cloned().collect();
     let mut comparison = Comparison {
         one,
         other,
@@ -278,15 +282,18 @@ pub fn diff(
         event,
         summary: DiffSummary::default(),
         named: BTreeSet::new(),
+        equal: None,
     };
-    for path in paths {
-        let flow = match (ours.remove(&path), theirs.remove(&path)) {
-            (Some(Ok(a)), Some(Ok(b))) => comparison.nodes(&path, &a, &b)?,
+    let mut ahead = Ahead::new(one, other, &paths, metadata_only);
+    for (number, path) in paths.iter().enumerate() {
+        comparison.equal = ahead.equal(number, [&ours, &theirs]);
+        let flow = match (ours.remove(path), theirs.remove(path)) {
+            (Some(Ok(a)), Some(Ok(b))) => comparison.nodes(path, &a, &b)?,
             (Some(Err(error)), Some(_)) | (Some(_), Some(Err(error))) => {
-                comparison.not_compared(&path, error)
+                comparison.not_compared(path, error)
             }
-            (Some(_), None) => comparison.only_in(&path, one.name),
-            (None, Some(_)) => comparison.only_in(&path, other.name),
+            (Some(_), None) => comparison.only_in(path, one.name),
+            (None, Some(_)) => comparison.only_in(path, other.name),
             (None, None) => ControlFlow::Continue(()),
         };
         if flow.is_break() {
@@ -294,7 +301,7 @@ pub fn diff(
         }
     }
     if !one.has_regions() && !other.has_regions() {
-        let _ended = comparison.objects();
+        let _ended = comparison.objects(known);
     }
     Ok(comparison.summary)
 }
@@ -311,6 +318,8 @@ struct Comparison<'a> {
     summary: DiffSummary,
     /// Labels that only one of two groups has: the group, and what is said of them.
     named: BTreeSet<(String, String)>,
+    /// The number of elements of the array in turn, if they were found to be equal.
+    equal: Option<u64>,
 }
 
 impl Comparison<'_> {
@@ -369,6 +378,10 @@ impl Comparison<'_> {
         if a.data_type() != b.data_type() {
             // Elements are not compared, and the array has the axes all the same.
             let _named = (self.one.region(path, a).is_ok(), self.other.region(path, b).is_ok());
+            return Ok(flow);
+        }
+        if let Some(elements) = self.equal {
+            self.summary.elements = self.summary.elements.saturating_add(elements);
             return Ok(flow);
         }
         let compared = self.elements(path, a, b);

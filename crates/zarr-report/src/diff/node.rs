@@ -181,3 +181,14 @@ pub(super) fn nodes(root: &DiffNode<'_>) -> Result<BTreeMap<String, ReadNode>, D
     }
     Ok(found)
 }
+
+/// The nodes that were read, each with whether it is an array.
+pub(super) fn known(
+    root: &DiffNode<'_>,
+    nodes: &BTreeMap<String, ReadNode>,
+) -> Result<Vec<(Prefix, bool)>, DiffError> {
+    let read = nodes.iter().filter_map(|(path, node)| Some((path, node.as_ref().ok()?)));
+    let known =
+        read.map(|(path, node)| Ok((root.below(path)?, matches!(node, NodeMetadata::Array(_)))));
+    known.collect()
+}

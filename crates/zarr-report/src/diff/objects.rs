@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use zarr_array::ArrayError;
-use zarr_array::store::{Key, ReadRange, StoreExt as _};
-use zarr_copy::{Endpoint, TransferError, other_objects};
+use zarr_array::store::{Key, Prefix, ReadRange, StoreExt as _};
+use zarr_copy::{Endpoint, TransferError, other_objects_beside};
 
 use super::Comparison;
 use super::documents::Change;
@@ -17,9 +17,10 @@ const PIECE: u64 = 4 << 20;
 
 impl Comparison<'_> {
     /// Compares the objects that belong to no node.
-    pub(super) fn objects(&mut self) -> ControlFlow<()> {
+    pub(super) fn objects(&mut self, known: [Vec<(Prefix, bool)>; 2]) -> ControlFlow<()> {
         let (one, other) = (self.one, self.other);
-        let (mut ours, mut theirs) = match (objects(one), objects(other)) {
+        let [ours, theirs] = known;
+        let (mut ours, mut theirs) = match (objects(one, ours), objects(other, theirs)) {
             (Ok(ours), Ok(theirs)) => (ours, theirs),
             // What one side does not show is not missing there.
             (Err(error), _) | (_, Err(error)) => return self.not_compared("", error),
@@ -42,8 +43,11 @@ impl Comparison<'_> {
 }
 
 /// The objects, by their paths below the node.
-fn objects(node: &DiffNode<'_>) -> Result<BTreeMap<String, Key>, DiffError> {
-    let found = other_objects(Endpoint::in_hierarchy(&node.store, &node.prefix));
+fn objects(
+    node: &DiffNode<'_>,
+    known: Vec<(Prefix, bool)>,
+) -> Result<BTreeMap<String, Key>, DiffError> {
+    let found = other_objects_beside(Endpoint::in_hierarchy(&node.store, &node.prefix), known);
     let failed = |cause| DiffError::new(node.name, ReportError::Objects(format!("{cause}")));
     found.collect::<Result<_, TransferError>>().map_err(failed)
 }
