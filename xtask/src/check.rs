@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use crate::conformance::{fixtures, requirements, suite};
-use crate::release::book;
+use crate::release::{book, web};
 use crate::rules::{api, dependencies, tidy};
 use crate::run::{Outcome, cargo, crates, output, read, root, step as run, target, tracked};
 use crate::testing::{optimised, python, s3, simulate};
@@ -68,6 +68,7 @@ const STEPS: &[Step] = &[
     step("object storage", 1.5, || s3::s3_test(&["--quick".to_owned()])).full(),
     step("each crate and feature alone", 4.0, selective_dependencies).full(),
     step("zarrs with our crates", 8.0, suite::zarrs_kit).full(),
+    step("npm package", 12.0, || web::web(&[])).full(),
     step("book", 0.6, || book::book(&[])),
     step("without std, without vectors", 0.2, no_std_no_vectors),
     step("the README's tests", 5.0, readme_tests),

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use self::benches::bench;
 use self::conformance::{fixtures, interop, requirements, suite};
-use self::release::{book, notices, packages, wheels};
+use self::release::{book, notices, packages, web, wheels};
 use self::rules::{api, dependencies, tidy};
 use self::run::Outcome;
 use self::testing::{fuzz, mutants, python, s3, simulate, targets, thorough};
@@ -84,6 +84,11 @@ const COMMANDS: &[Command] = &[
         name: "wheels",
         about: "what a release uploads: the Python package's source distribution and wheel, tested",
         run: wheels::wheels,
+    },
+    Command {
+        name: "web",
+        about: "target/web/zarr-kit: the npm package, built, measured, tested under node",
+        run: web::web,
     },
     Command {
         name: "packages",

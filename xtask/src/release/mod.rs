@@ -3,4 +3,5 @@
 pub(crate) mod book;
 pub(crate) mod notices;
 pub(crate) mod packages;
+pub(crate) mod web;
 pub(crate) mod wheels;

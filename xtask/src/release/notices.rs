@@ -32,8 +32,25 @@ pub(crate) fn notices(arguments: &[String]) -> Outcome {
 
 /// The notices of all features, of which a program may have fewer.
 pub(crate) fn text() -> Result<String, String> {
-    let packages = packages()?;
     let mut own = own_texts()?;
+    let text = text_of_programs(&metadata()?, &PROGRAMS, &mut own)?;
+    match own.keys().next() {
+        Some(name) => Err(format!("{FOLDER}/{name}.txt: no program contains a crate of this name")),
+        None => Ok(text),
+    }
+}
+
+/// The notices of the npm package, by what `cargo metadata` says of its workspace.
+pub(crate) fn web(json: &Value) -> Result<String, String> {
+    text_of_programs(json, &["zarr-wasm"], &mut own_texts()?)
+}
+
+fn text_of_programs(
+    json: &Value,
+    programs: &[&str],
+    own: &mut BTreeMap<String, String>,
+) -> Result<String, String> {
+    let packages = packages(json, programs)?;
     let mut text = String::from(
         "Programs and Python packages of zarr-kit contain work of others, under the licences below.\n\
          Programs with fewer features contain less of it.\n",
@@ -52,9 +69,6 @@ pub(crate) fn text() -> Result<String, String> {
         for text in found {
             by_text.entry(text).or_default().insert(title.clone());
         }
-    }
-    if let Some(name) = own.keys().next() {
-        return Err(format!("{FOLDER}/{name}.txt: no program contains a crate of this name"));
     }
     let mut texts: Vec<_> = by_text.into_iter().collect();
     texts.sort_by(|(_, a), (_, b)| a.cmp(b));
@@ -96,22 +110,21 @@ struct Package {
 }
 
 /// The crates of others that are compiled into the programs, with all features, on any platform.
-fn packages() -> Result<BTreeSet<Package>, String> {
-    let json = metadata()?;
+fn packages(json: &Value, programs: &[&str]) -> Result<BTreeSet<Package>, String> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let described: BTreeMap<String, Value> =
         list(&json["packages"]).into_iter().map(|found| (word(&found["id"]), found)).collect();
     let nodes: BTreeMap<String, Value> =
         list(&json["resolve"]["nodes"]).into_iter().map(|node| (word(&node["id"]), node)).collect();
-    let is_program = |package: &Value| PROGRAMS.contains(&word(&package["name"]).as_str());
+    let is_program = |package: &Value| programs.contains(&word(&package["name"]).as_str());
     let mut waiting: Vec<String> = described
         .iter()
         .filter(|(_, package)| is_program(package))
         .map(|(id, _)| id.clone())
         .collect();
-    if waiting.len() != PROGRAMS.len() {
-        return Err(format!("the workspace does not have {}", PROGRAMS.join(" and ")));
+    if waiting.len() != programs.len() {
+        return Err(format!("the workspace does not have {}", programs.join(" and ")));
     }
     let mut seen: BTreeSet<String> = waiting.iter().cloned().collect();
     let mut found = BTreeSet::new();

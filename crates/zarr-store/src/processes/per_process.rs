@@ -57,7 +57,7 @@ impl<T> PerProcess<T> {
     /// This process's value, which `make` creates at first use; `None` if too many ancestors of the
     /// process have their own values.
     pub fn get(&self, make: impl FnOnce() -> T) -> Option<&T> {
-        let process = process::id();
+        let process = process_id();
         let slot = self.slots.iter().find(|slot| {
             let (free, relaxed) = (0, Ordering::Relaxed);
             let claimed = slot.owner.compare_exchange(free, process, relaxed, relaxed);
@@ -65,6 +65,11 @@ impl<T> PerProcess<T> {
         })?;
         Some(slot.value.get_or_init(make))
     }
+}
+
+/// This process's ID. A page of a browser has none, and asking for it panics; nothing forks there.
+fn process_id() -> u32 {
+    if cfg!(all(target_family = "wasm", target_os = "unknown")) { 1 } else { process::id() }
 }
 
 impl<T> Default for PerProcess<T> {
@@ -75,7 +80,7 @@ impl<T> Default for PerProcess<T> {
 
 impl<T> Drop for PerProcess<T> {
     fn drop(&mut self) {
-        let process = process::id();
+        let process = process_id();
         for slot in &mut self.slots {
             // Dropping a value of an ancestor could wait for its threads.
             if *slot.owner.get_mut() != process {

@@ -1,0 +1,180 @@
+//! `cargo xtask web`: the npm package, built for WebAssembly and tested under node.
+//!
+//! The toolchain has no standard library for WebAssembly. Debian's newer compiler has one; its packages
+//! are unpacked below the target folder, and run there by their own loader.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::release::notices;
+use crate::run::{Outcome, output, root, step};
+
+/// Of the compiler, its libraries, the linker, the optimiser, and what they load.
+const PACKAGES: &[&str] = &[
+    "rustc",
+    "libstd-rust-1.97",
+    "libstd-rust-dev",
+    "libstd-rust-dev-wasm32",
+    "lld-22",
+    "liblld-22",
+    "libllvm22",
+    "binaryen",
+    "libc6",
+    "libgcc-s1",
+    "libstdc++6",
+    "zlib1g",
+    "libzstd1",
+    "libxml2-16",
+    "libedit2",
+    "libffi8",
+    "libz3-4",
+    "libtinfo6",
+    "libbsd0",
+    "libmd0",
+];
+
+/// As the crate in `web/Cargo.toml`: the two must be the same.
+const BINDGEN: &str = "0.2.130";
+
+const MANIFEST: &str = "web/Cargo.toml";
+
+/// Compressed bytes of the module that are too many.
+const LARGEST: u64 = 850 << 10;
+
+/// Builds the package in `target/web/zarr-kit`, and runs its tests.
+pub(crate) fn web(arguments: &[String]) -> Outcome {
+    if !arguments.is_empty() {
+        return Err("usage: cargo xtask web".to_owned());
+    }
+    let folder = root().join("target/web");
+    let bin = toolchain(&folder)?;
+    let tools = folder.join("tools");
+    if !tools.join("bin/wasm-bindgen").exists() {
+        let what = ["install", "wasm-bindgen-cli", "--locked", "--version", BINDGEN, "--root"];
+        step(Command::new("cargo").args(what).arg(&tools))?;
+    }
+    let build = folder.join("build");
+    let what = ["build", "--release", "--locked", "--target", "wasm32-unknown-unknown"];
+    step(
+        Command::new("cargo")
+            .args(what)
+            .args(["--manifest-path", MANIFEST, "--target-dir"])
+            .arg(&build)
+            .env("RUSTC", bin.join("rustc"))
+            .env("RUSTC_WRAPPER", "")
+            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", bin.join("rust-lld")),
+    )?;
+    let package = folder.join("zarr-kit");
+    if package.exists() {
+        fs::remove_dir_all(&package).map_err(|error| format!("{}: {error}", package.display()))?;
+    }
+    let bind = ["--target", "web", "--no-typescript", "--remove-producers-section"];
+    step(
+        Command::new(tools.join("bin/wasm-bindgen"))
+            .args(bind)
+            .args(["--remove-name-section", "--out-dir"])
+            .arg(&package)
+            .arg(build.join("wasm32-unknown-unknown/release/zarr_wasm.wasm")),
+    )?;
+    let module = package.join("zarr_wasm_bg.wasm");
+    step(Command::new(bin.join("wasm-opt")).arg("-Oz").arg("-o").arg(&module).arg(&module))?;
+    for name in ["index.js", "index.d.ts", "package.json"] {
+        copy(&root().join("web/package").join(name), &package.join(name))?;
+    }
+    for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        copy(&root().join(name), &package.join(name))?;
+    }
+    let what = ["metadata", "--format-version", "1", "--locked", "--manifest-path", MANIFEST];
+    let json = output(Command::new("cargo").args(what))?;
+    let json = serde_json::from_str(&json).map_err(|error| error.to_string())?;
+    write(&package.join("THIRD-PARTY.txt"), &notices::web(&json)?)?;
+    size(&module)?;
+    test(&folder, &package)
+}
+
+/// Reports the compressed size, and refuses one that is too large.
+fn size(module: &Path) -> Outcome {
+    let shell = "gzip -9c \"$0\" | wc -c";
+    let bytes = output(Command::new("sh").args(["-c", shell]).arg(module))?;
+    let bytes: u64 = bytes.trim().parse().map_err(|_| "gzip gave no size".to_owned())?;
+    println!("the module has {bytes} bytes, compressed");
+    if bytes > LARGEST { Err(format!("the module has more than {LARGEST} bytes")) } else { Ok(()) }
+}
+
+/// Reads the conformance suite under node.
+fn test(folder: &Path, package: &Path) -> Outcome {
+    let archives = folder.join("suite");
+    for name in ["invalid", "reference", "tensorstore", "variable", "zarr-python"] {
+        let target = archives.join(name);
+        fs::create_dir_all(&target).map_err(|error| format!("{}: {error}", target.display()))?;
+        let archive = format!("fixtures/conformance/stores/{name}.tar.gz");
+        step(Command::new("tar").args(["xzf", &archive, "-C"]).arg(&target))?;
+    }
+    step(Command::new("node").arg("web/tests/driver.mjs").arg(package))?;
+    let suite = ["web/tests/suite.mjs"];
+    step(Command::new("node").args(suite).arg(package).arg("fixtures/conformance").arg(&archives))
+}
+
+/// The folder with the programs of the toolchain.
+fn toolchain(folder: &Path) -> Result<PathBuf, String> {
+    let (bin, apt) = (folder.join("bin"), folder.join("apt"));
+    let unpacked = folder.join("toolchain");
+    if bin.join("ready").exists() {
+        return Ok(bin);
+    }
+    for made in [&apt.join("lists/partial"), &apt.join("archives/partial"), &bin, &unpacked] {
+        fs::create_dir_all(made).map_err(|error| format!("{}: {error}", made.display()))?;
+    }
+    // The mirror of this machine, with the release that has these packages.
+    let uris = output(Command::new("apt-get").args(["indextargets", "--format", "$(REPO_URI)"]))?;
+    let mirror = uris.lines().find(|uri| uri.trim_end_matches('/').ends_with("/debian"));
+    let mirror = mirror.ok_or("the npm package needs Debian's packages: apt knows no mirror")?;
+    let key = "/usr/share/keyrings/debian-archive-keyring.gpg";
+    write(&apt.join("sources.list"), &format!("deb [signed-by={key}] {mirror} sid main\n"))?;
+    let at = apt.display();
+    let settings = format!(
+        "Dir::State \"{at}\"; Dir::State::lists \"{at}/lists\"; Dir::State::status \"/dev/null\";\n\
+         Dir::Cache \"{at}\"; Dir::Etc::sourcelist \"{at}/sources.list\"; Dir::Etc::sourceparts \"-\";\n\
+         Dir::Etc::preferencesparts \"-\"; APT::Sandbox::User \"root\";\n\
+         Acquire::Languages \"none\";\n"
+    );
+    let settings_file = apt.join("apt.conf");
+    write(&settings_file, &settings)?;
+    let get = || {
+        let mut command = Command::new("apt-get");
+        command.env("APT_CONFIG", &settings_file);
+        command
+    };
+    step(get().arg("update"))?;
+    let shell = "cd \"$0\" && apt-get download \"$@\"";
+    let mut download = Command::new("sh");
+    download.args(["-c", shell]).arg(apt.join("archives")).args(PACKAGES);
+    step(download.env("APT_CONFIG", &settings_file))?;
+    let shell = "for one in \"$0\"/*.deb; do dpkg-deb -x \"$one\" \"$1\" || exit 1; done";
+    step(Command::new("sh").args(["-c", shell]).arg(apt.join("archives")).arg(&unpacked))?;
+    let usr = unpacked.join("usr").display().to_string();
+    let libraries = format!("{usr}/lib/x86_64-linux-gnu");
+    for (name, program, more) in [
+        ("rustc", "bin/rustc", format!("--sysroot '{usr}'")),
+        ("rust-lld", "bin/wasm-ld-22", String::new()),
+        ("wasm-opt", "bin/wasm-opt", String::new()),
+    ] {
+        let script = format!(
+            "#!/bin/sh\nexec '{libraries}/ld-linux-x86-64.so.2' --library-path '{libraries}:{usr}/lib' \
+             --argv0 {name} '{usr}/{program}' {more} \"$@\"\n"
+        );
+        write(&bin.join(name), &script)?;
+        step(Command::new("chmod").arg("+x").arg(bin.join(name)))?;
+    }
+    write(&bin.join("ready"), "")?;
+    Ok(bin)
+}
+
+fn copy(from: &Path, to: &Path) -> Outcome {
+    fs::copy(from, to).map(drop).map_err(|error| format!("{}: {error}", from.display()))
+}
+
+fn write(path: &Path, text: &str) -> Outcome {
+    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
