@@ -12,7 +12,7 @@ use zarr_store_tests::objects;
 
 use super::copy;
 use super::ends::{self, array, group, prefix};
-use super::passes::{columns, direct, rows};
+use super::passes::{columns, direct, rows, slabs};
 
 fn key(text: &str) -> Key {
     Key::new(text).expect("a key")
@@ -132,6 +132,28 @@ fn a_copy_stops_where_another_has_begun_anew() {
     assert!(!found.contains_key("zarr.json") && found.contains_key(MARKER), "{:?}", found.keys());
     copy(&from, inner.clone(), columns(), &options.resume(true)).expect("resumes");
     assert!(objects(&*inner) == direct());
+}
+
+/// Nothing is put, since all elements are fill values. A put would notice the other run.
+#[test]
+fn a_run_that_was_overtaken_reads_no_further() {
+    let (from, store) = rows();
+    for key in objects(from.store()).into_keys().filter(|key| key.starts_with("c/")) {
+        Store::delete(&*store, &self::key(&key)).expect("deletes");
+    }
+    let options = CopyOptions::new().memory(400 << 10);
+    let inner: Shared = Arc::new(MemoryStore::new());
+    let (source, to, resume) = (from.clone(), inner.clone(), options.clone().resume(true));
+    let other = move || drop(copy(&source, to, slabs(), &resume).expect("resumes"));
+    let all = Hooked::new(from.store(), "c/", usize::MAX, Box::new(|| ()));
+    let second: Shared = all.clone();
+    let hooked = Hooked::new(&second, "c/", 2, Box::new(other));
+    let from = Array::open(hooked, &Prefix::root()).expect("opens");
+    let stopped = copy(&from, inner, slabs(), &options);
+    assert!(matches!(stopped, Err(TransferError::Removed { .. })), "{stopped:?}");
+    // Of 64 chunks.
+    let read = usize::MAX - all.left.lock().unwrap().0;
+    assert!(read <= 16, "{read}");
 }
 
 /// Each run clears the target. The later one's document and chunks stay, and so does its marker.

@@ -89,6 +89,11 @@ pub(crate) fn columns() -> ArrayMetadata {
     metadata([1024, 32], [Codec::bytes(), Codec::zstd(1)])
 }
 
+/// With two chunks of [`rows`] in each.
+pub(crate) fn slabs() -> ArrayMetadata {
+    metadata([32, 2048], [Codec::bytes(), Codec::zstd(1)])
+}
+
 /// What a plain write of the target stores.
 pub(crate) fn direct() -> Objects {
     let store = Arc::new(MemoryStore::new());
