@@ -1,19 +1,14 @@
 // Zarr arrays in JavaScript: index.d.ts describes what this module exports.
 
+import { source } from "./source.js";
 import init, { Fetched } from "./zarr_wasm.js";
 
 const REQUESTS = 16;
 const MODULE = new URL("./zarr_wasm_bg.wasm", import.meta.url);
 let started;
 
-/** The compiled module: from a file under node, else from the place of this file. */
 function ready() {
-  return (started ??= (async () => {
-    const module = MODULE.protocol === "file:"
-      ? await (await import("node:fs/promises")).readFile(MODULE)
-      : MODULE;
-    await init({ module_or_path: module });
-  })());
+  return (started ??= (async () => init({ module_or_path: await source(MODULE) }))());
 }
 
 /** Fetches what a step needs until it needs nothing more; then its result or error counts. */

@@ -2,58 +2,14 @@
 // of each archive's stores. Prints what is wrong, and one line of counts; fails if anything is wrong.
 
 import { createHash } from "node:crypto";
-import { open as openFile, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
+import { Folder } from "./folder.mjs";
+
 const [folder, suite, archives] = process.argv.slice(2).map((path) => resolve(path));
 const { get, open } = await import(pathToFileURL(join(folder, "index.js")));
-
-/** A store of zarrita over a folder, which counts what it is asked. */
-class Folder {
-  requests = 0;
-  bytes = 0;
-  atOnce = 0;
-  most = 0;
-
-  constructor(path) {
-    this.path = path;
-  }
-
-  async #answer(work) {
-    this.requests += 1;
-    this.most = Math.max(this.most, ++this.atOnce);
-    try {
-      const found = await work();
-      this.bytes += found.length;
-      return new Uint8Array(found);
-    } catch (error) {
-      if (["ENOENT", "ENOTDIR", "EISDIR"].includes(error.code)) return undefined;
-      throw error;
-    } finally {
-      this.atOnce -= 1;
-    }
-  }
-
-  get(key) {
-    return this.#answer(() => readFile(join(this.path, key)));
-  }
-
-  getRange(key, range) {
-    return this.#answer(async () => {
-      const file = await openFile(join(this.path, key));
-      try {
-        const { size } = await file.stat();
-        const start = range.suffixLength === undefined ? range.offset : size - range.suffixLength;
-        const length = range.suffixLength ?? range.length;
-        const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, start);
-        return buffer.subarray(0, bytesRead);
-      } finally {
-        await file.close();
-      }
-    });
-  }
-}
 
 /** Stores that must be refused, and that the decoder in Rust alone reads. */
 const LENIENT = new Set(["invalid/chunk-zstd-reserved-bit"]);
