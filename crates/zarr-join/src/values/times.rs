@@ -83,10 +83,10 @@ impl Conversion {
         let rebase = Rebase::between(from, to)?;
         let (metadata, name) = (member.array().metadata(), |member: &Member| member.name().into());
         let mut missing = missing(metadata);
-        // Xarray takes the fill value of version 2 for a missing value. A fill value of null is
-        // zero here.
+        // Xarray takes the fill value of version 2 for a missing value, also in a view with a wider
+        // type. A fill value of null is zero here.
         let fill = member.array().fill();
-        if metadata.is_version_2() && fill.iter().any(|byte| *byte != 0) {
+        if member.stored().is_version_2() && fill.iter().any(|byte| *byte != 0) {
             missing.push(fill.to_vec());
         }
         Some(Self {

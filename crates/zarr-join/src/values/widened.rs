@@ -258,7 +258,19 @@ pub(crate) fn fitted(
         differs(member, array, &*reason)
     })?;
     let member = member.clone().widened(to.data_type())?;
-    let conversion = Conversion::between(&member, array).filter(|found| !found.is_identity());
+    let is_version_2 = member.stored().is_version_2();
+    // The fill value of version 2 means a missing value, which another fill value would not.
+    if is_version_2 && member.array().fill() != array.array().fill() {
+        return Err(JoinError::Differs {
+            member: member.name().into(),
+            what: "fill value of Zarr version 2",
+            found: own.fill_value().json().into(),
+            expected: to.fill_value().json().into(),
+            first: array.name().into(),
+        });
+    }
+    let conversion = Conversion::between(&member, array);
+    let conversion = conversion.filter(|found| !found.is_identity() && !is_version_2);
     let document = with_type(
         member.array().metadata(),
         to.data_type(),

@@ -15,6 +15,7 @@ mod members;
 mod oracle;
 #[cfg(test)]
 mod overtaken;
+mod promote;
 mod rearrange;
 mod seattle;
 mod shards;
