@@ -102,6 +102,19 @@ pub enum JoinError {
         /// The wider type.
         data_type: Box<str>,
     },
+    /// Numbers of a narrower type would be written with a codec that may change them.
+    #[error(
+        "{}: the codec {} may change numbers of a narrower type that are written with it: copy the array \
+         with other codecs first",
+        Printable(member),
+        Printable(codec)
+    )]
+    Lossy {
+        /// The name of the array with the codec.
+        member: Box<str>,
+        /// The name of the codec.
+        codec: Box<str>,
+    },
     /// The codecs of the members depend on their data type, and none of them has the wider one.
     #[error(
         "{}: the codec {} depends on the data type, which becomes {data_type}: copy the member with \

@@ -20,7 +20,7 @@ use crate::members::member::Member;
 use crate::members::{Arrangement, Members};
 use crate::values::attributes::{self, CombineAttributes};
 use crate::values::times::values_in_common_units;
-use crate::values::widened::{chain_for, promoted};
+use crate::values::widened::{chain_for, check_lossless, promoted};
 
 /// A join of arrays, which is planned and then executed.
 ///
@@ -259,12 +259,16 @@ fn metadata_of(
 /// those of the first member that is stored so or, if there is none, its own.
 fn with_stored_codecs(first: &Member, members: &[Member]) -> Result<ArrayMetadata, JoinError> {
     let metadata = first.array().metadata();
+    let of = members.iter().find(|member| !member.is_widened()).unwrap_or(first);
+    if members.iter().any(Member::is_widened) {
+        check_lossless(of.name(), of.stored().codecs())?;
+    }
     if !first.is_widened() {
         return Ok(metadata.clone());
     }
-    let codecs = match members.iter().find(|member| !member.is_widened()) {
-        Some(member) => member.array().metadata().codecs().to_vec(),
-        None => chain_for(first.stored().codecs()).map_err(|codec| JoinError::Codec {
+    let codecs = match of.is_widened() {
+        false => of.stored().codecs().to_vec(),
+        true => chain_for(first.stored().codecs()).map_err(|codec| JoinError::Codec {
             member: first.name().into(),
             codec: codec.into(),
             data_type: metadata.data_type().to_string().into(),

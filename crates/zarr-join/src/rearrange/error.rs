@@ -1,7 +1,7 @@
 //! The reasons why the chunks of an axis cannot be rearranged.
 
 use zarr_array::store::Prefix;
-use zarr_array::{ArrayError, node};
+use zarr_array::{Array, ArrayError, node};
 use zarr_metadata::Printable;
 
 use crate::error::Known;
@@ -245,4 +245,9 @@ pub(super) enum Refusal {
 /// The error of a node that cannot be rearranged, or is being rearranged.
 pub(super) fn refused(prefix: &Prefix, cause: impl Into<RearrangeError>) -> ArrayError {
     ArrayError::Refused { path: node::display(prefix), cause: Box::new(cause.into()) }
+}
+
+/// The error of an array that consists of others where one with own chunks is needed.
+pub(crate) fn consists_of_others(array: &Array) -> ArrayError {
+    refused(array.prefix(), Refusal::Joined { what: "the array" })
 }

@@ -24,6 +24,7 @@ use std::ops::Range;
 use zarr_array::Array;
 
 pub use error::RearrangeError;
+pub(crate) use error::consists_of_others;
 pub use group::{GroupRearrangement, dimension_length, refuse_half_rearranged, repair_group};
 pub use interrupted::{Interrupted, InterruptedGroup};
 pub use planning::{check_kept_once, whole_chunks};

@@ -5,11 +5,12 @@
 use zarr_array::Array;
 use zarr_metadata::{
     ArrayBuilder, ArrayMetadata, Bytes, CastValue, Codec, DataType, Endian, FillValue, FloatFormat,
-    FloatSpecials, FloatValue, Sharding,
+    FloatSpecials, FloatValue, Sharding, Zfpy,
 };
 
 use crate::error::JoinError;
 use crate::members::member::Member;
+use crate::rearrange::consists_of_others;
 use crate::values::attributes;
 use crate::values::times::{Conversion, in_memory, in_units_of, values_in_common_units};
 
@@ -149,10 +150,15 @@ pub(crate) fn differs<'r>(
 /// An array as one of a wider type.
 ///
 /// # Errors
-/// [`JoinError::FillValue`] if the wider type cannot have the fill value; [`JoinError::Member`].
+/// [`JoinError::FillValue`] if the wider type cannot have the fill value; [`JoinError::Member`], also of an
+/// array that consists of others.
 pub(crate) fn widened(name: &str, array: &Array, to: &DataType) -> Result<Array, JoinError> {
     let metadata = array.metadata();
     let own = metadata.data_type();
+    if array.members().is_some() {
+        // Its document would have to be a view, and each member be opened as one.
+        return Err(JoinError::member(name, consists_of_others(array)));
+    }
     let fill = widened_fill(own, metadata.fill_value(), to);
     let fill = fill.ok_or_else(|| JoinError::FillValue {
         member: name.into(),
@@ -223,7 +229,7 @@ fn widened_fill(own: &DataType, fill: &FillValue, to: &DataType) -> Option<FillV
 ///
 /// # Errors
 /// [`JoinError::DataType`] if the array's type does not have all numbers of the member's, or without
-/// `promote`; as [`in_units_of`].
+/// `promote`; [`JoinError::Lossy`]; as [`in_units_of`].
 pub(crate) fn fitted(
     member: &Member,
     array: &Member,
@@ -248,6 +254,7 @@ pub(crate) fn fitted(
         Ok(_) => {}
         Err(reason) => return Err(differs(member, array, reason)),
     }
+    check_lossless(array.name(), to.codecs())?;
     let size = to.data_type().size().and_then(|size| u64::try_from(size).ok()).unwrap_or(1);
     let bytes = own.shape().iter().fold(size, |bytes, length| bytes.saturating_mul(*length));
     *room = room.checked_sub(bytes).ok_or_else(|| {
@@ -287,7 +294,43 @@ pub(crate) fn fitted(
     in_memory(&member, document, conversion.as_ref()).map(Some)
 }
 
-/// The chain of an array of a narrower type for elements of a wider one.
+/// Refuses codecs that may give other numbers than were written: those of members and of arrays that exist
+/// were not chosen for the numbers of a narrower type.
+///
+/// # Errors
+/// [`JoinError::Lossy`] with the name of the codec.
+pub(crate) fn check_lossless(name: &str, codecs: &[Codec]) -> Result<(), JoinError> {
+    match lossy(codecs) {
+        Some(codec) => Err(JoinError::Lossy { member: name.into(), codec: codec.name().into() }),
+        None => Ok(()),
+    }
+}
+
+/// The first codec that may give other numbers. Packbits refuses numbers that it has no bits for.
+fn lossy(codecs: &[Codec]) -> Option<&Codec> {
+    codecs.iter().find_map(|codec| match codec {
+        Codec::Bitround(_)
+        | Codec::CastValue(_)
+        | Codec::ScaleOffset(_)
+        | Codec::NumcodecsBitround(_)
+        | Codec::NumcodecsFixedScaleOffset(_)
+        | Codec::NumcodecsQuantize(_)
+        | Codec::NumcodecsAsType(_) => Some(codec),
+        // Differences of floats are rounded, and those of integers wrap and come back.
+        Codec::NumcodecsDelta(delta) => {
+            let is_float = delta.dtype.float_format().is_some();
+            (is_float || delta.astype.as_ref().is_some_and(|to| *to != delta.dtype))
+                .then_some(codec)
+        }
+        Codec::Zfp(zfp) => (!zfp.is_reversible()).then_some(codec),
+        Codec::NumcodecsZfpy(zfpy) => (*zfpy != Zfpy::Reversible).then_some(codec),
+        Codec::ShardingIndexed(sharding) => lossy(&sharding.codecs),
+        Codec::ZarrsOptional(optional) => lossy(&optional.data_codecs),
+        _ => None,
+    })
+}
+
+/// The chain of an array of a narrower type for elements of a wider one, where it is [lossless](lossy).
 ///
 /// # Errors
 /// The name of the codec that depends on the type.
@@ -303,15 +346,7 @@ pub(crate) fn chain_for(codecs: &[Codec]) -> Result<Vec<Codec>, String> {
             let sharding = Sharding::new(sharding.chunk_shape.clone(), inner);
             Ok(Codec::ShardingIndexed(Box::new(sharding.with_index(index, place))))
         }
-        Codec::Bitround(_)
-        | Codec::CastValue(_)
-        | Codec::ScaleOffset(_)
-        | Codec::NumcodecsBitround(_)
-        | Codec::NumcodecsDelta(_)
-        | Codec::NumcodecsFixedScaleOffset(_)
-        | Codec::NumcodecsQuantize(_)
-        | Codec::NumcodecsAsType(_)
-        | Codec::Unknown(_) => Err(codec.name().to_owned()),
+        Codec::NumcodecsDelta(_) | Codec::Unknown(_) => Err(codec.name().to_owned()),
         other => Ok(other.clone()),
     });
     each.collect()
@@ -319,6 +354,10 @@ pub(crate) fn chain_for(codecs: &[Codec]) -> Result<Vec<Codec>, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::slice;
+
+    use zarr_metadata::{Delta, Zfp};
+
     use super::*;
 
     fn common(types: &str) -> String {
@@ -387,5 +426,28 @@ mod tests {
             assert_eq!(fill(own, json, to).as_deref(), Some(expected), "{own} {json}");
         }
         assert_eq!(fill(single, "\"0x7fc00001\"", double), None);
+    }
+
+    #[test]
+    fn codecs_are_lossy_by_their_configuration() {
+        let found = |codecs: &[Codec]| lossy(codecs).map(|codec| codec.name().to_owned());
+        let delta = |astype| Codec::NumcodecsDelta(Delta::new(DataType::Int32, astype));
+        let bytes = || Codec::Bytes(Bytes::new(Some(Endian::Little)));
+        let zfp = |precision| Codec::Zfp(Zfp::FixedPrecision { precision });
+        let sharded = |inner| Codec::ShardingIndexed(Box::new(Sharding::new(vec![2], vec![inner])));
+        for (codec, expected) in [
+            (zfp(8), Some("zfp")),
+            (Codec::Zfp(Zfp::Reversible), None),
+            (Codec::NumcodecsZfpy(Zfpy::FixedPrecision { precision: 8 }), Some("numcodecs.zfpy")),
+            (Codec::NumcodecsZfpy(Zfpy::Reversible), None),
+            (delta(Some(DataType::Int8)), Some("numcodecs.delta")),
+            (delta(Some(DataType::Int32)), None),
+            (delta(None), None),
+            (sharded(zfp(8)), Some("zfp")),
+            (sharded(bytes()), None),
+            (bytes(), None),
+        ] {
+            assert_eq!(found(slice::from_ref(&codec)).as_deref(), expected, "{codec:?}");
+        }
     }
 }

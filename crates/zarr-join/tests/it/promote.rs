@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use zarr_array::Array;
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, ArrayError, Hierarchy, JoinedNodes, MemberSource, Members};
+use zarr_grid::Grid;
 use zarr_join::{Arrangement, Join, JoinOptions, Member, check_insertion};
 use zarr_metadata::{ArrayBuilder, DataType};
 
@@ -48,6 +49,10 @@ fn joined(members: Vec<Member>) -> Result<Array, String> {
     Ok(done.map_err(|cause| cause.to_string())?.0)
 }
 
+fn int16(values: &[i16]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
 const HOURS: &str = r#"{"units": "hours since 2000-01-01"}"#;
 const DAYS: &str = r#"{"units": "days since 2000-01-01"}"#;
 
@@ -77,4 +82,104 @@ fn an_inserted_array_of_version_2_keeps_its_missing_values_or_is_refused() {
     assert!(refused.starts_with("narrow: the attribute units is \"days since"), "{refused}");
     let inserted = check_insertion(&filled(DAYS), &of_version_2(DAYS), 0, true).expect("fits");
     assert_eq!(inserted.read_as::<i64>(0..2).expect("reads"), [2, -999]);
+}
+
+/// An array of two numbers with these codecs.
+fn with_codecs(data_type: DataType, codecs: &str) -> Member {
+    let metadata = ArrayBuilder::new([64], data_type).chunk_shape([64]).build().expect("valid");
+    let metadata = metadata.with_member("codecs", codecs).expect("valid");
+    let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata);
+    Member::new("wide", array.expect("creates"))
+}
+
+#[test]
+fn numbers_are_not_widened_into_codecs_that_may_change_them() {
+    let narrow =
+        || Member::new("narrow", member(DataType::Int16, "{}", &int16(&[1001])).array().clone());
+    let reason = "may change numbers of a narrower type that are written with it: copy the array with \
+                  other codecs first";
+    let sharded = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [8], "codecs": [
+        {"name": "numcodecs.bitround", "configuration": {"keepbits": 3}}, BYTES],
+        "index_codecs": [BYTES]}}]"#;
+    let bytes = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
+    for (data_type, codec, codecs) in [
+        (
+            DataType::Float32,
+            "bitround",
+            r#"[{"name": "bitround", "configuration": {"keepbits": 3}}, BYTES]"#,
+        ),
+        (DataType::Float32, "numcodecs.bitround", sharded),
+        (
+            DataType::Int32,
+            "cast_value",
+            r#"[{"name": "cast_value", "configuration": {"data_type": "int8", "out_of_range": "wrap"}}, {"name": "bytes"}]"#,
+        ),
+        (
+            DataType::Float32,
+            "scale_offset",
+            r#"[{"name": "scale_offset", "configuration": {"scale": 3}}, BYTES]"#,
+        ),
+        (
+            DataType::Float64,
+            "numcodecs.delta",
+            r#"[{"name": "numcodecs.delta", "configuration": {"dtype": "<f8"}}, BYTES]"#,
+        ),
+    ] {
+        let wide = || with_codecs(data_type.clone(), &codecs.replace("BYTES", bytes));
+        let expected = format!("wide: the codec {codec} {reason}");
+        assert_eq!(joined(vec![wide(), narrow()]).expect_err("lossy"), expected);
+        assert_eq!(joined(vec![narrow(), wide()]).expect_err("lossy"), expected);
+        let refused = check_insertion(&wide(), &narrow(), 0, true).expect_err("lossy");
+        assert_eq!(refused.to_string(), expected);
+        // Nothing is widened.
+        assert!(joined(vec![wide(), wide()]).is_ok());
+    }
+    let plain = with_codecs(DataType::Float64, &format!("[{bytes}]"));
+    let array = joined(vec![plain, narrow()]).expect("fits");
+    assert_eq!(array.read_as::<f64>(64..65).expect("reads"), [1001.]);
+}
+
+/// One member, the array of these numbers.
+#[derive(Debug)]
+struct Only(Member);
+
+impl MemberSource for Only {
+    fn open(&self, _: &[u64]) -> Result<Option<Array>, ArrayError> {
+        Ok(Some(self.0.array().clone()))
+    }
+
+    fn name(&self, _: &[u64]) -> String {
+        self.0.name().to_owned()
+    }
+}
+
+#[derive(Debug)]
+struct Root(Arc<Members>);
+
+impl JoinedNodes for Root {
+    fn members(&self, _: &Prefix) -> Option<Arc<Members>> {
+        Some(Arc::clone(&self.0))
+    }
+}
+
+#[test]
+fn an_array_that_consists_of_others_is_not_widened() {
+    let only = member(DataType::Int16, "{}", &int16(&[1, 2]));
+    let grid = Grid::regular(&[2], &[2]).expect("a grid");
+    let members = Members::new(grid, DataType::Int16, Arc::new(Only(only.clone())));
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    Array::create(store.clone(), &Prefix::root(), only.array().metadata().clone())
+        .expect("creates");
+    let hierarchy = Hierarchy::joined(store, Arc::new(Root(Arc::new(members))));
+    let array = Array::open(hierarchy, &Prefix::root()).expect("opens");
+    let narrow = || Member::new("virtual", array.clone());
+    let wide = || member(DataType::Int32, "{}", &int32(&[3]));
+    let expected = "virtual: the root: the array consists of other arrays, and has no chunks of its \
+                    own: copy it first";
+    let plan = Join::new(vec![narrow(), wide()], Arrangement::Along(0)).promote(true).plan();
+    assert_eq!(plan.expect_err("has members").to_string(), expected);
+    let refused = check_insertion(&wide(), &narrow(), 0, true).expect_err("has members");
+    assert_eq!(refused.to_string(), expected);
+    // Of one type, it is read as any other.
+    assert!(Join::new(vec![narrow(), only], Arrangement::Along(0)).promote(true).plan().is_ok());
 }
