@@ -18,7 +18,8 @@ export type Axis =
   | null
   | number
   | bigint
-  | number[]
+  | (number | bigint)[]
+  | ArrayBufferView
   | { start?: number | null; stop?: number | null; step?: number | null };
 
 /** One entry for each axis, or numpy's notation, such as `"::-2, [0, 3]"`. */

@@ -1,4 +1,6 @@
-/** What a compiled module is made from: its bytes under node, which fetches no files, else its address. */
+/** What a module is compiled from: its bytes where files are read, since node fetches none; else its address. */
 export async function source(url) {
-  return url.protocol === "file:" ? (await import("node:fs/promises")).readFile(url) : url;
+  // An import would be refused by programs that bundle for browsers.
+  const files = globalThis.process?.getBuiltinModule?.("node:fs/promises");
+  return files && url.protocol === "file:" ? files.readFile(url) : url;
 }

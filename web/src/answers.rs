@@ -1,6 +1,6 @@
 //! A store of what JavaScript has fetched.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::IoSlice;
 use std::iter;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -80,6 +80,8 @@ struct State {
     /// The bytes; `None` for an object that is not there.
     answers: HashMap<Need, Option<Vec<u8>>>,
     needs: Vec<Need>,
+    /// The same needs, to find them.
+    asked: HashSet<Need>,
 }
 
 impl Answers {
@@ -89,7 +91,9 @@ impl Answers {
 
     /// The needs since the last call.
     pub(crate) fn take_needs(&self) -> Vec<Need> {
-        std::mem::take(&mut self.state().needs)
+        let mut state = self.state();
+        state.asked.clear();
+        std::mem::take(&mut state.needs)
     }
 
     /// The number of needs.
@@ -139,7 +143,7 @@ impl Store for Answers {
             range => Need::new(key, range),
         };
         let Some(bytes) = state.answers.get(&need) else {
-            if !state.needs.contains(&need) {
+            if state.asked.insert(need.clone()) {
                 state.needs.push(need);
             }
             return Err(Self::unsupported(Operation::Get, key));

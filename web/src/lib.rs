@@ -64,6 +64,9 @@ impl Fetched {
 /// The most bytes of one read. The memory of a module is 4 GiB, and a read has the elements twice.
 const MOST_BYTES: u64 = 1 << 30;
 
+/// The memory of a short string: in a column of strings, alone and for JavaScript.
+const STRING_BYTES: usize = 256;
+
 /// The most chunks of one read, each of which takes memory while it is planned.
 const MOST_CHUNKS: u64 = 1 << 20;
 
@@ -113,9 +116,10 @@ impl OpenArray {
         let is_text = *array.data_type() == DataType::String;
         let selection = Selection::parse(selection, self.0.shape()).map_err(shown)?;
         let plan = array.layout().plan(&selection).map_err(shown)?;
-        let bytes = selection.elements().and_then(|count| {
-            count.checked_mul(u64::try_from(self.0.element_size()).unwrap_or(u64::MAX))
-        });
+        let size = if is_text { STRING_BYTES } else { self.0.element_size() };
+        let bytes = selection
+            .elements()
+            .and_then(|count| count.checked_mul(u64::try_from(size).unwrap_or(u64::MAX)));
         if plan.len() > MOST_CHUNKS || bytes.is_none_or(|bytes| bytes > MOST_BYTES) {
             return Err(JsError::new(&format!(
                 "the selection has shape {:?} and lies in {} chunks, and may have {MOST_BYTES} bytes \
