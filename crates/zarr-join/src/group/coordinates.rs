@@ -183,13 +183,17 @@ fn name_of(path: &str) -> &str {
 /// dimension, such as a month that is to be appended again. Coordinates are arrays with the name of
 /// their only dimension, in the groups or in groups below. All stored ones are read. Missing ones, NaN
 /// and NaT are in no order, and members whose coordinates are unsorted may follow each other if none
-/// reaches into another. Times are compared in the units of the first.
+/// reaches into another. Times are compared in the units of the first, and numbers of different types in
+/// the type that a join [promotes](crate::Join::promote) them to.
 ///
 /// # Errors
 /// [`JoinError::Coordinates`]; otherwise errors of opening and reading the groups, and of attributes
 /// that give values other meanings.
 pub fn check_order(members: &[GroupMember], dimension: &str) -> Result<(), JoinError> {
-    let trees = members.iter().map(GroupTree::of).collect::<Result<Vec<_>, _>>()?;
+    let mut trees = members.iter().map(GroupTree::of).collect::<Result<Vec<_>, _>>()?;
+    let paths = trees.first().map(|first| coordinates(first, dimension)).unwrap_or_default();
+    let paths: Vec<String> = paths.into_iter().map(str::to_owned).collect();
+    GroupTree::promote(&mut trees, &paths)?;
     check_order_of(&trees.iter().collect::<Vec<_>>(), dimension)
 }
 

@@ -180,7 +180,8 @@ impl JoinGroups {
         let first = trees.first().ok_or(JoinError::NoMembers)?;
         trees.iter().try_for_each(|tree| tree.check_same_nodes(first))?;
         if promote {
-            GroupTree::promote(&mut trees)?;
+            let paths: Vec<String> = first.arrays.keys().cloned().collect();
+            GroupTree::promote(&mut trees, &paths)?;
         }
         let Places { dimensions, counts, members } = self.places(&trees)?;
         let mut slots: Vec<Option<GroupTree>> = trees.into_iter().map(Some).collect();

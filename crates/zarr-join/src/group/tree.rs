@@ -117,13 +117,13 @@ impl GroupTree {
         Some(member.bounds_of(coordinate).stored_as(self.stored.get(path)))
     }
 
-    /// Gives the arrays at each path one type of numbers: the narrowest that has the numbers of all.
-    pub(super) fn promote(trees: &mut [Self]) -> Result<(), JoinError> {
-        let paths: Vec<String> =
-            trees.first().iter().flat_map(|first| first.arrays.keys().cloned()).collect();
+    /// Gives the arrays at each of these paths one type of numbers: the narrowest that has the numbers of
+    /// all. Groups may lack some of them.
+    pub(super) fn promote(trees: &mut [Self], paths: &[String]) -> Result<(), JoinError> {
         for path in paths {
-            let members = trees.iter().filter_map(|tree| tree.member(&path)).collect();
-            for (tree, member) in trees.iter_mut().zip(promoted(members)?) {
+            let members = trees.iter().filter_map(|tree| tree.member(path)).collect();
+            let having = trees.iter_mut().filter(|tree| tree.arrays.contains_key(path));
+            for (tree, member) in having.zip(promoted(members)?) {
                 if member.is_widened() {
                     tree.arrays.insert(path.clone(), member.array().clone());
                     tree.stored.insert(path.clone(), member.stored().clone());

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, Hierarchy, JoinedNodes, MemberSource, Members};
+use zarr_array::{Array, ArrayError, Group, Hierarchy, JoinedNodes, MemberSource, Members};
 use zarr_grid::Grid;
-use zarr_join::{Arrangement, Join, JoinOptions, Member, check_insertion};
-use zarr_metadata::{ArrayBuilder, DataType};
+use zarr_join::{
+    Arrangement, GroupMember, Join, JoinError, JoinOptions, Member, check_insertion, check_order,
+};
+use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 
 /// An array of version 3 with one chunk.
 fn member(data_type: DataType, attributes: &str, elements: &[u8]) -> Member {
@@ -182,4 +184,35 @@ fn an_array_that_consists_of_others_is_not_widened() {
     assert_eq!(refused.to_string(), expected);
     // Of one type, it is read as any other.
     assert!(Join::new(vec![narrow(), only], Arrangement::Along(0)).promote(true).plan().is_ok());
+}
+
+/// A group with the coordinates `time` alone.
+fn times(data_type: DataType, attributes: &str, elements: &[u8]) -> GroupMember {
+    let length = (elements.len() / data_type.size().expect("a size")) as u64;
+    let metadata = ArrayBuilder::new([length], data_type).dimension_names(["time"]);
+    let metadata = metadata.attributes(attributes).build().expect("valid");
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let group = Group::create(store, &Prefix::root(), GroupMetadata::new()).expect("creates");
+    let time = group.create_array("time", metadata).expect("creates");
+    time.write(0..length, elements).expect("writes");
+    GroupMember::new("group", group)
+}
+
+#[test]
+fn coordinates_of_a_narrower_type_are_in_an_order() {
+    let wide = |attributes| {
+        let elements: Vec<u8> = [0_f64, 24.].iter().flat_map(|one| one.to_le_bytes()).collect();
+        times(DataType::Float64, attributes, &elements)
+    };
+    let narrow = |attributes, values: &[i32]| times(DataType::Int32, attributes, &int32(values));
+    for (order, expected) in [
+        (check_order(&[wide("{}"), narrow("{}", &[30, 40])], "time"), true),
+        (check_order(&[narrow("{}", &[-3, -1]), wide("{}")], "time"), true),
+        (check_order(&[wide(HOURS), narrow(DAYS, &[2, 3])], "time"), true),
+        (check_order(&[wide("{}"), narrow("{}", &[20, 30])], "time"), false),
+        (check_order(&[wide(HOURS), narrow(DAYS, &[1, 2])], "time"), false),
+    ] {
+        assert_eq!(order.is_ok(), expected, "{order:?}");
+        assert!(order.err().is_none_or(|error| matches!(error, JoinError::Coordinates { .. })));
+    }
 }
