@@ -4,7 +4,7 @@
 
 use zarr_array::Array;
 use zarr_metadata::{
-    ArrayBuilder, ArrayMetadata, Bytes, CastValue, Codec, DataType, Endian, FillValue, FloatFormat,
+    ArrayMetadata, Bytes, CastValue, Codec, DataType, Endian, FillValue, FloatFormat,
     FloatSpecials, FloatValue, Sharding, Zfpy,
 };
 
@@ -166,32 +166,9 @@ pub(crate) fn widened(name: &str, array: &Array, to: &DataType) -> Result<Array,
         data_type: to.to_string().into(),
     })?;
     let cast = [Codec::CastValue(CastValue::new(own.clone()))];
-    let codecs = cast.into_iter().chain(metadata.codecs().iter().cloned());
-    let document = with_type(metadata, to, codecs, fill)?;
+    let codecs: Vec<Codec> = cast.into_iter().chain(metadata.codecs().iter().cloned()).collect();
+    let document = metadata.with_data_type(to, &fill, &codecs).map_err(JoinError::Metadata)?;
     array.with_document(document).map_err(|cause| JoinError::member(name, cause))
-}
-
-/// The document with another data type, and the codecs and fill value that belong to it.
-pub(crate) fn with_type(
-    metadata: &ArrayMetadata,
-    to: &DataType,
-    codecs: impl IntoIterator<Item = Codec>,
-    fill: FillValue,
-) -> Result<ArrayMetadata, JoinError> {
-    let mut builder = ArrayBuilder::new(metadata.shape(), to.clone())
-        .chunk_grid(metadata.chunk_grid().clone())
-        .codecs(codecs)
-        .fill_value(fill)
-        .chunk_key_encoding(metadata.chunk_key_encoding().clone());
-    if let Some(names) = metadata.dimension_names() {
-        builder = builder.dimension_names_or_none(names.to_vec());
-    }
-    let built = builder.build().map_err(JoinError::Metadata)?;
-    // As it is written: attributes that are no strict JSON cannot be set, and need not be.
-    match metadata.attribute_names().is_empty() {
-        true => Ok(built),
-        false => built.with_attributes(metadata.attributes()).map_err(JoinError::Metadata),
-    }
 }
 
 /// The same number in a wider type; `None` for a NaN other than the usual one.
@@ -278,12 +255,8 @@ pub(crate) fn fitted(
     }
     let conversion = Conversion::between(&member, array);
     let conversion = conversion.filter(|found| !found.is_identity() && !is_version_2);
-    let document = with_type(
-        member.array().metadata(),
-        to.data_type(),
-        to.codecs().iter().cloned(),
-        to.fill_value().clone(),
-    )?;
+    let document = own.with_data_type(to.data_type(), to.fill_value(), to.codecs());
+    let document = document.map_err(JoinError::Metadata)?;
     let values = [array.clone(), member.clone()];
     let values = values_in_common_units(&values, |_| true).pop();
     let json = attributes::to_json(&values.map(|found| found.values).unwrap_or_default());

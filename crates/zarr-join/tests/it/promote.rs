@@ -216,3 +216,33 @@ fn coordinates_of_a_narrower_type_are_in_an_order() {
         assert!(order.err().is_none_or(|error| matches!(error, JoinError::Coordinates { .. })));
     }
 }
+
+/// Attributes that are no strict JSON cannot be set, but stay where they are.
+#[test]
+fn a_member_with_an_attribute_of_nan_is_widened() {
+    let with_nan = |name: &str, data_type: DataType, elements: &[u8]| {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let document = format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": [2], "data_type": "{data_type}",
+            "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [2]}}}},
+            "chunk_key_encoding": {{"name": "default"}}, "fill_value": 0, "attributes": {{"low": NaN}},
+            "codecs": [{{"name": "bytes", "configuration": {{"endian": "little"}}}}]}}"#
+        );
+        let key = Key::new("zarr.json").expect("a key");
+        store.put(&key, document.as_bytes()).expect("puts");
+        let array = Array::open(store, &Prefix::root()).expect("opens");
+        array.write(0..2, elements).expect("writes");
+        Member::new(name, array)
+    };
+    let wide = || with_nan("wide", DataType::Int32, &int32(&[70_000, 1]));
+    let narrow = || with_nan("narrow", DataType::Int16, &int16(&[-1, 2]));
+    for (members, expected) in
+        [(vec![wide(), narrow()], [70_000, 1, -1, 2]), (vec![narrow(), wide()], [-1, 2, 70_000, 1])]
+    {
+        let array = joined(members).expect("fits");
+        assert_eq!(array.read_as::<i32>(0..4).expect("reads"), expected);
+        assert_eq!(array.metadata().attribute("low"), Some("NaN"));
+    }
+    let inserted = check_insertion(&wide(), &narrow(), 0, true).expect("fits");
+    assert_eq!(inserted.read_as::<i32>(0..2).expect("reads"), [-1, 2]);
+}

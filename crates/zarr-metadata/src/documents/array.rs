@@ -270,6 +270,44 @@ impl ArrayMetadata {
         self.with_member("codecs", &json)
     }
 
+    /// The document with another data type, and the fill value and the codecs that belong to it. Every byte
+    /// outside of these members stays as it is.
+    ///
+    /// # Errors
+    /// If a part is wrong or does not fit the array, as in reading, or would have
+    /// [findings](NodeDocument::findings).
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::{ArrayBuilder, DataType, FillValue};
+    ///
+    /// let array = ArrayBuilder::new([6], DataType::Int8).attributes(r#"{"step":  2}"#).build()?;
+    /// let fill = FillValue::parse(&DataType::Uint8, "255")?;
+    /// let changed = array.with_data_type(&DataType::Uint8, &fill, array.codecs())?;
+    /// assert_eq!(changed.data_type(), &DataType::Uint8);
+    /// assert_eq!(changed.attributes(), r#"{"step":  2}"#);
+    /// # Ok::<_, zarr_metadata::MetadataError>(())
+    /// ```
+    pub fn with_data_type(
+        &self,
+        data_type: &DataType,
+        fill_value: &FillValue,
+        codecs: &[Codec],
+    ) -> Result<Self> {
+        let fill_value = canonical(data_type, fill_value)?;
+        let mut written_codecs = String::new();
+        write_codecs(codecs, &mut written_codecs);
+        let mut text = self.document.with_member("data_type", &data_type.to_json(), ARRAY);
+        for (name, json) in [("fill_value", fill_value.json()), ("codecs", &written_codecs)] {
+            // Only the members are needed here: the new ones are checked together.
+            let document = Draft::read(&text)?.keep(Vec::new());
+            text = document.with_member(name, json, ARRAY);
+        }
+        let changed = Self::from_json(text.as_bytes())?;
+        let mut names = ["$.data_type", "$.fill_value", "$.codecs"].into_iter();
+        names.try_fold(changed, Self::without_findings)
+    }
+
     /// The document with this shape, for a resize that the present grid covers.
     ///
     /// # Errors
