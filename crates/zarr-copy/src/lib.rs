@@ -93,7 +93,9 @@ pub use error::TransferError;
 pub use moved::{UnitChunk, UnitMover, UnitWork};
 pub use new_node::NewNode;
 pub use plan::CopyPlan;
-pub use region_index::{check_region_index, inner_axis, make_region_index};
+pub use region_index::{
+    check_planned_region_index, check_region_index, inner_axis, make_region_index,
+};
 pub use tasks::intermediate_place::INTERMEDIATE;
 pub use tasks::route::{Route, Why};
 pub use tree::{copy_tree, other_objects, other_objects_beside, plan_tree, source_arrays};

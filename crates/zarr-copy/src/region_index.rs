@@ -6,7 +6,7 @@ use zarr_array::store::{Prefix, Store};
 use zarr_array::{Array, ArrayError, Group, node};
 use zarr_cf::{Numbers, REGION_INDEX};
 use zarr_grid::Axis;
-use zarr_metadata::{ArrayBuilder, Codec};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec};
 
 /// The columns: the chunk, its contig, the first and last position, the greatest end, the records.
 const COLUMNS: u64 = 6;
@@ -15,6 +15,9 @@ const COLUMNS: u64 = 6;
 const ROWS: u64 = 1 << 20;
 
 /// The arrays from which it follows.
+const NAMES: [&str; 3] = ["variant_position", "variant_contig", "variant_length"];
+
+/// Their names in messages.
 const COLUMNS_OF: &str = "variant_position, variant_contig and variant_length";
 
 /// Why an index cannot be made.
@@ -120,6 +123,21 @@ pub fn check_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(),
     columns(&Group::open(store.clone(), prefix)?).map(drop)
 }
 
+/// As [`check_region_index`], of the documents that the arrays of the group at `prefix` will have, by their
+/// names.
+///
+/// # Errors
+/// As there.
+pub fn check_planned_region_index<'a>(
+    prefix: &Prefix,
+    document: impl Fn(&str) -> Option<&'a ArrayMetadata>,
+) -> Result<(), ArrayError> {
+    match numbers(NAMES.map(document)) {
+        Some(_) => Ok(()),
+        None => refused(prefix, IndexError::Arrays),
+    }
+}
+
 fn refused<T>(prefix: &Prefix, cause: IndexError) -> Result<T, ArrayError> {
     let path = node::display(&prefix.join(REGION_INDEX)?);
     Err(ArrayError::Refused { path, cause: Box::new(cause) })
@@ -127,24 +145,29 @@ fn refused<T>(prefix: &Prefix, cause: IndexError) -> Result<T, ArrayError> {
 
 /// The arrays from which the index of a group follows.
 fn columns(group: &Group) -> Result<[(Array, Numbers); 3], ArrayError> {
-    let column = |name| {
-        let array = match group.array(name) {
-            Ok(array) => array,
-            Err(ArrayError::NotFound { .. }) => return refused(group.prefix(), IndexError::Arrays),
-            Err(error) => return Err(error),
-        };
-        match Numbers::of(array.data_type()).filter(Numbers::are_whole) {
-            Some(numbers) => Ok((array, numbers)),
-            None => refused(group.prefix(), IndexError::Arrays),
-        }
+    let column = |name| match group.array(name) {
+        Ok(array) => Ok(array),
+        Err(ArrayError::NotFound { .. }) => refused(group.prefix(), IndexError::Arrays),
+        Err(error) => Err(error),
     };
-    let all = [column("variant_position")?, column("variant_contig")?, column("variant_length")?];
-    let [(position, _), others @ ..] = &all;
-    let shape = position.shape();
-    match shape.len() == 1 && others.iter().all(|(array, _)| array.shape() == shape) {
-        true => Ok(all),
-        false => refused(group.prefix(), IndexError::Arrays),
-    }
+    let [position, contig, length] = NAMES;
+    let [position, contig, length] = [column(position)?, column(contig)?, column(length)?];
+    let documents = [&position, &contig, &length].map(|array| Some(array.metadata()));
+    let Some([positions, contigs, lengths]) = numbers(documents) else {
+        return refused(group.prefix(), IndexError::Arrays);
+    };
+    Ok([(position, positions), (contig, contigs), (length, lengths)])
+}
+
+/// The numbers of arrays of integers in one dimension, of one length.
+fn numbers(documents: [Option<&ArrayMetadata>; 3]) -> Option<[Numbers; 3]> {
+    let [position, contig, length] = documents;
+    let shape = position?.shape();
+    let of = |document: Option<&ArrayMetadata>| {
+        let document = document.filter(|one| shape.len() == 1 && one.shape() == shape)?;
+        Numbers::of(document.data_type()).filter(Numbers::are_whole)
+    };
+    Some([of(position)?, of(contig)?, of(length)?])
 }
 
 /// The inner chunks of the first axis, if the array has shards: for bio2zarr they are the chunks.

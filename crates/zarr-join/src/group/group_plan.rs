@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_array::ArrayError;
 use zarr_array::store::Store;
 use zarr_cf::Change;
-use zarr_copy::check_region_index;
+use zarr_copy::check_planned_region_index;
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
 use super::arranged::{ArrangedGroups, Places};
@@ -137,9 +137,29 @@ impl JoinGroups {
             arrays.insert(path.to_owned(), join.plan_with(|metadata| change(path, metadata))?);
             Ok::<(), E>(())
         })?;
+        self.check_region_indexes(&region_indexes, &arrays)?;
         consolidate(&mut groups, &arrays, &self.members)?;
         let others = OtherObjects::of(&self.members)?;
         Ok(GroupJoinPlan { members: self.members, groups, arrays, others, region_indexes })
+    }
+
+    /// Refuses an index of VCF-Zarr that could not be made of the joined arrays: before they are written.
+    fn check_region_indexes(
+        &self,
+        groups: &[String],
+        arrays: &BTreeMap<String, JoinPlan>,
+    ) -> Result<(), JoinError> {
+        let Some(first) = self.members.first() else { return Ok(()) };
+        let failed = |cause: ArrayError| JoinError::member(first.name(), cause);
+        for path in groups {
+            let prefix = first.group().prefix().join(path).map_err(|cause| failed(cause.into()))?;
+            let document = |name: &str| {
+                let path = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
+                arrays.get(&path).map(JoinPlan::metadata)
+            };
+            check_planned_region_index(&prefix, document).map_err(failed)?;
+        }
+        Ok(())
     }
 
     /// Looks at all nodes of all members. `each` gets the path of each joined array and its join;
@@ -169,14 +189,6 @@ impl JoinGroups {
         let mut indexes = trees.iter_mut().map(GroupTree::without_region_index);
         let region_indexes = indexes.next().unwrap_or_default();
         indexes.for_each(drop);
-        if let Some(first) = self.members.first() {
-            for path in &region_indexes {
-                let failed = |cause: ArrayError| JoinError::member(first.name(), cause);
-                let (store, prefix) = (first.group().store(), first.group().prefix());
-                let prefix = prefix.join(path).map_err(|cause| failed(cause.into()))?;
-                check_region_index(store, &prefix).map_err(failed)?;
-            }
-        }
         let first = trees.first().ok_or(JoinError::NoMembers)?;
         trees.iter().try_for_each(|tree| tree.check_same_nodes(first))?;
         if promote {

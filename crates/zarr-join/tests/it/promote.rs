@@ -6,7 +6,8 @@ use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, Group, Hierarchy, JoinedNodes, MemberSource, Members};
 use zarr_grid::Grid;
 use zarr_join::{
-    Arrangement, GroupMember, Join, JoinError, JoinOptions, Member, check_insertion, check_order,
+    Arrangement, GroupArrangement, GroupMember, Join, JoinError, JoinGroups, JoinOptions, Member,
+    check_insertion, check_order,
 };
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 
@@ -245,4 +246,36 @@ fn a_member_with_an_attribute_of_nan_is_widened() {
     }
     let inserted = check_insertion(&wide(), &narrow(), 0, true).expect("fits");
     assert_eq!(inserted.read_as::<i32>(0..2).expect("reads"), [-1, 2]);
+}
+
+/// A group of VCF-Zarr with two variants and an index.
+fn genome(positions: DataType) -> GroupMember {
+    let metadata = GroupMetadata::new().with_attributes(r#"{"vcf_zarr_version": "0.4"}"#);
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let group = Group::create(store, &Prefix::root(), metadata.expect("valid")).expect("creates");
+    let make = |name: &str, data_type: DataType, shape: &[u64], names: &[&str]| {
+        let metadata = ArrayBuilder::new(shape, data_type).dimension_names(names.iter().copied());
+        group.create_array(name, metadata.build().expect("valid")).expect("creates");
+    };
+    make("variant_position", positions, &[2], &["variants"]);
+    make("variant_contig", DataType::Int8, &[2], &["variants"]);
+    make("variant_length", DataType::Int8, &[2], &["variants"]);
+    let names = ["region_index_values", "region_index_fields"];
+    make("region_index", DataType::Int32, &[1, 6], &names);
+    GroupMember::new("genome", group)
+}
+
+#[test]
+fn an_index_of_positions_that_become_floats_is_refused_before_they_are_written() {
+    let plan = |types: [DataType; 2]| {
+        let along = GroupArrangement::Along("variants".into());
+        JoinGroups::new(types.map(genome).into(), along).promote(true).plan()
+    };
+    for types in [[DataType::Int32, DataType::Float64], [DataType::Float64, DataType::Int32]] {
+        let error = plan(types).expect_err("floats").to_string();
+        assert!(error.starts_with("genome: region_index: the index of chunks cannot"), "{error}");
+    }
+    let plan = plan([DataType::Int16, DataType::Int32]).expect("integers");
+    let position = plan.array("variant_position").expect("an array");
+    assert_eq!(position.data_type(), &DataType::Int32);
 }

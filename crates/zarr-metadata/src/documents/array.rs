@@ -281,11 +281,11 @@ impl ArrayMetadata {
     /// ```
     /// use zarr_metadata::{ArrayBuilder, DataType, FillValue};
     ///
-    /// let array = ArrayBuilder::new([6], DataType::Int8).attributes(r#"{"step":  2}"#).build()?;
+    /// let array = ArrayBuilder::new([6], DataType::Int8).attributes(r#"{"step": 2}"#).build()?;
     /// let fill = FillValue::parse(&DataType::Uint8, "255")?;
     /// let changed = array.with_data_type(&DataType::Uint8, &fill, array.codecs())?;
     /// assert_eq!(changed.data_type(), &DataType::Uint8);
-    /// assert_eq!(changed.attributes(), r#"{"step":  2}"#);
+    /// assert_eq!(changed.attributes(), r#"{"step": 2}"#);
     /// # Ok::<_, zarr_metadata::MetadataError>(())
     /// ```
     pub fn with_data_type(
