@@ -5,7 +5,7 @@ use zarr_array::Array;
 use crate::error::JoinError;
 use crate::members::member::Member;
 use crate::members::{Arrangement, Members, same_kind};
-use crate::rearrange::{GroupRearrangement, MOST};
+use crate::rearrange::GroupRearrangement;
 use crate::values::attributes;
 use crate::values::equal::check_equal;
 use crate::values::times::{Conversion, values_in_common_units};
@@ -15,22 +15,23 @@ use crate::values::widened::{fitted, promoted};
 /// dimension names and lengths on the other axes must be equal. So must the attributes that give
 /// values their meaning, [`zarr_cf::MEANING`]. Returns the array to
 /// insert: the array itself or, if both are times in different units, a copy in memory in the units
-/// of the first. With `promote`, numbers of a narrower type become numbers of the array's type, in memory too.
+/// of the first. With `promote`, numbers of a narrower type become numbers of the array's type, in memory too:
+/// it is the number of bytes that these copies may still have, at first [`MOST_PROMOTED`](crate::rearrange::MOST_PROMOTED) for all arrays
+/// that are inserted, and is lowered by those of this copy.
 ///
 /// [`Rearrangement`](crate::rearrange::Rearrangement) inserts it, and compares codecs, fill value
 /// and chunks.
 ///
 /// # Errors
 /// [`JoinError`] with the name of the inserted array; [`JoinError::Times`] with a time that has no exact
-/// number in the other units; [`JoinError::DataType`], also if it takes more than 4 GiB.
+/// number in the other units; [`JoinError::DataType`], also if it takes more bytes.
 pub fn check_insertion(
     array: &Member,
     inserted: &Member,
     axis: usize,
-    promote: bool,
+    promote: Option<&mut u64>,
 ) -> Result<Array, JoinError> {
-    let mut room = MOST;
-    let converted = fitted(inserted, array, promote, &mut room)?;
+    let converted = fitted(inserted, array, promote)?;
     let inserted = match converted {
         Some(converted) => &Member::new(inserted.name(), converted),
         None => inserted,
@@ -57,7 +58,7 @@ pub fn check_group_insertion(
         let whole = member(group, path, array.array());
         for (name, arrays) in inserted.iter().zip(plan.inserted()) {
             if let Some(other) = arrays.get(index) {
-                check_insertion(&whole, &member(name, path, other), array.axis(), false)?;
+                check_insertion(&whole, &member(name, path, other), array.axis(), None)?;
             }
         }
     }

@@ -28,7 +28,7 @@ pub(crate) use error::consists_of_others;
 pub use group::{GroupRearrangement, dimension_length, refuse_half_rearranged, repair_group};
 pub use interrupted::{Interrupted, InterruptedGroup};
 pub use planning::{check_kept_once, whole_chunks};
-pub(crate) use refill::MOST;
+pub use refill::MOST as MOST_PROMOTED;
 use refill::Refill;
 pub use repair::repair;
 

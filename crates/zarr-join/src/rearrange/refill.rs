@@ -14,8 +14,8 @@ use super::error::{Refusal, refused};
 use super::planning::check_refilled;
 
 /// The most bytes of elements that a change encodes anew, in all its arrays, since their chunks are held
-/// in memory.
-pub(crate) const MOST: u64 = 4 << 30;
+/// in memory: 4 GiB.
+pub const MOST: u64 = 4 << 30;
 
 /// The bytes of elements that are read at once.
 const PIECE: u64 = 16 << 20;

@@ -202,7 +202,8 @@ fn widened_fill(own: &DataType, fill: &FillValue, to: &DataType) -> Option<FillV
 }
 
 /// The array that is inserted in place of a member, `None` for its own: a copy in memory with times in the
-/// units of an array and, with `promote`, numbers of its type. The bytes of these are taken from `room`.
+/// units of an array and, with `promote`, numbers of its type. The bytes of these are taken from the bytes
+/// that `promote` has left.
 ///
 /// # Errors
 /// [`JoinError::DataType`] if the array's type does not have all numbers of the member's, or without
@@ -210,8 +211,7 @@ fn widened_fill(own: &DataType, fill: &FillValue, to: &DataType) -> Option<FillV
 pub(crate) fn fitted(
     member: &Member,
     array: &Member,
-    promote: bool,
-    room: &mut u64,
+    promote: Option<&mut u64>,
 ) -> Result<Option<Array>, JoinError> {
     let (own, to) = (member.array().metadata(), array.array().metadata());
     if own.data_type() == to.data_type() || own.shape().len() != to.shape().len() {
@@ -225,12 +225,12 @@ pub(crate) fn fitted(
                  promote=True) as {common}"
             ));
         }
-        Ok(_) if !promote => {
-            return refused("--promote (in Python promote=True) makes them numbers of this type");
-        }
         Ok(_) => {}
         Err(reason) => return Err(differs(member, array, reason)),
     }
+    let Some(room) = promote else {
+        return refused("--promote (in Python promote=True) makes them numbers of this type");
+    };
     check_lossless(array.name(), to.codecs())?;
     let size = to.data_type().size().and_then(|size| u64::try_from(size).ok()).unwrap_or(1);
     let bytes = own.shape().iter().fold(size, |bytes, length| bytes.saturating_mul(*length));

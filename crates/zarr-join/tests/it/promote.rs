@@ -5,6 +5,7 @@ use std::sync::Arc;
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, Group, Hierarchy, JoinedNodes, MemberSource, Members};
 use zarr_grid::Grid;
+use zarr_join::rearrange::MOST_PROMOTED;
 use zarr_join::{
     Arrangement, GroupArrangement, GroupMember, Join, JoinError, JoinGroups, JoinOptions, Member,
     check_insertion, check_order,
@@ -69,7 +70,9 @@ fn missing_times_of_version_2_stay_missing_in_a_wider_type() {
 #[test]
 fn an_inserted_array_of_version_2_keeps_its_missing_values_or_is_refused() {
     let error = |attributes: &str, wide: Member| {
-        check_insertion(&wide, &of_version_2(attributes), 0, true).expect_err("differs").to_string()
+        check_insertion(&wide, &of_version_2(attributes), 0, Some(&mut { MOST_PROMOTED }))
+            .expect_err("differs")
+            .to_string()
     };
     assert_eq!(
         error("{}", member(DataType::Int64, "{}", &int64(&[1]))),
@@ -83,7 +86,9 @@ fn an_inserted_array_of_version_2_keeps_its_missing_values_or_is_refused() {
     };
     let refused = error(DAYS, filled(HOURS));
     assert!(refused.starts_with("narrow: the attribute units is \"days since"), "{refused}");
-    let inserted = check_insertion(&filled(DAYS), &of_version_2(DAYS), 0, true).expect("fits");
+    let inserted =
+        check_insertion(&filled(DAYS), &of_version_2(DAYS), 0, Some(&mut { MOST_PROMOTED }))
+            .expect("fits");
     assert_eq!(inserted.read_as::<i64>(0..2).expect("reads"), [2, -999]);
 }
 
@@ -132,7 +137,8 @@ fn numbers_are_not_widened_into_codecs_that_may_change_them() {
         let expected = format!("wide: the codec {codec} {reason}");
         assert_eq!(joined(vec![wide(), narrow()]).expect_err("lossy"), expected);
         assert_eq!(joined(vec![narrow(), wide()]).expect_err("lossy"), expected);
-        let refused = check_insertion(&wide(), &narrow(), 0, true).expect_err("lossy");
+        let refused = check_insertion(&wide(), &narrow(), 0, Some(&mut { MOST_PROMOTED }))
+            .expect_err("lossy");
         assert_eq!(refused.to_string(), expected);
         // Nothing is widened.
         assert!(joined(vec![wide(), wide()]).is_ok());
@@ -181,7 +187,8 @@ fn an_array_that_consists_of_others_is_not_widened() {
                     own: copy it first";
     let plan = Join::new(vec![narrow(), wide()], Arrangement::Along(0)).promote(true).plan();
     assert_eq!(plan.expect_err("has members").to_string(), expected);
-    let refused = check_insertion(&wide(), &narrow(), 0, true).expect_err("has members");
+    let refused = check_insertion(&wide(), &narrow(), 0, Some(&mut { MOST_PROMOTED }))
+        .expect_err("has members");
     assert_eq!(refused.to_string(), expected);
     // Of one type, it is read as any other.
     assert!(Join::new(vec![narrow(), only], Arrangement::Along(0)).promote(true).plan().is_ok());
@@ -244,7 +251,8 @@ fn a_member_with_an_attribute_of_nan_is_widened() {
         assert_eq!(array.read_as::<i32>(0..4).expect("reads"), expected);
         assert_eq!(array.metadata().attribute("low"), Some("NaN"));
     }
-    let inserted = check_insertion(&wide(), &narrow(), 0, true).expect("fits");
+    let inserted =
+        check_insertion(&wide(), &narrow(), 0, Some(&mut { MOST_PROMOTED })).expect("fits");
     assert_eq!(inserted.read_as::<i32>(0..2).expect("reads"), [-1, 2]);
 }
 
@@ -278,4 +286,18 @@ fn an_index_of_positions_that_become_floats_is_refused_before_they_are_written()
     let plan = plan([DataType::Int16, DataType::Int32]).expect("integers");
     let position = plan.array("variant_position").expect("an array");
     assert_eq!(position.data_type(), &DataType::Int32);
+}
+
+#[test]
+fn copies_of_all_inserted_arrays_together_have_the_allowed_bytes() {
+    let wide = member(DataType::Int32, "{}", &int32(&[1]));
+    let narrow = member(DataType::Int16, "{}", &int16(&[2, 3]));
+    let mut room = 12;
+    check_insertion(&wide, &narrow, 0, Some(&mut room)).expect("eight bytes");
+    assert_eq!(room, 4);
+    let error = check_insertion(&wide, &narrow, 0, Some(&mut room)).expect_err("twelve bytes");
+    assert!(error.to_string().contains("8 bytes of elements would be"), "{error}");
+    // An array of this type is not copied.
+    check_insertion(&wide, &wide, 0, Some(&mut room)).expect("fits");
+    assert_eq!(room, 4);
 }

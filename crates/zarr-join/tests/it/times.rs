@@ -334,7 +334,7 @@ fn the_same_units_in_other_words_fit_an_insertion() {
         let attributes = units(&format!("days since {since}"), calendar);
         member(calendar, &DataType::Int32, &attributes, &int32(&[1]))
     });
-    let inserted = check_insertion(&jan, &feb, 0, false).expect("fits");
+    let inserted = check_insertion(&jan, &feb, 0, None).expect("fits");
     assert!(Arc::ptr_eq(inserted.store(), feb.array().store()), "chunks move");
     check_member(&jan, &feb, Arrangement::Along(0)).expect("fits");
     check_unjoined(&jan, &feb).expect("is equal");

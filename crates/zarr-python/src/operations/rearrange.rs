@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::store::{UpdatePolicy, shown_url};
 use zarr_kit::join::rearrange::{
-    GroupRearrangement, Rearrangement, Span, dimension_length as length_of_dimension,
+    GroupRearrangement, MOST_PROMOTED, Rearrangement, Span, dimension_length as length_of_dimension,
 };
 use zarr_kit::join::{GroupMember, Member, NodeMember, check_group_insertion, check_insertion};
 use zarr_kit::virtual_join::{AxisOf, StoredDocument};
@@ -57,13 +57,22 @@ pub(crate) fn rearrange(
         Member::new(array.place.shown_node(array.array().prefix()), array.array().clone())
     };
     let whole = named(array);
-    let spans = spans(parts, |other| Ok(check_insertion(&whole, &named(&other), axis, promote)?))?;
+    let inserted = spans(parts, |other| Ok(named(&other)))?;
     let (place, prefix) = (&array.place, array.array().prefix());
     let done = py.detach(|| {
         Signals::during(|signals| {
             place.change(signals, |store| {
+                let mut room = MOST_PROMOTED;
+                let spans = inserted.into_iter().map(|span| match span {
+                    Span::Kept(range) => Ok(Span::Kept(range)),
+                    Span::Inserted(other) => {
+                        let promote = promote.then_some(&mut room);
+                        check_insertion(&whole, &other, axis, promote).map(Span::Inserted)
+                    }
+                });
+                let spans = spans.collect::<Result<Vec<_>, _>>()?;
                 let whole = array.array().at(store, prefix);
-                Rearrangement::plan(&whole, axis, spans)?.execute(&|_| {})
+                Ok::<_, Raised>(Rearrangement::plan(&whole, axis, spans)?.execute(&|_| {})?)
             })
         })
     });

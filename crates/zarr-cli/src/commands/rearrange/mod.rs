@@ -9,7 +9,7 @@ mod virtual_join;
 use serde_json::json;
 use zarr_kit::Array;
 use zarr_kit::array::store::shown_url;
-use zarr_kit::join::rearrange::Rearrangement;
+use zarr_kit::join::rearrange::{MOST_PROMOTED, Rearrangement};
 use zarr_kit::join::{Member, check_insertion};
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::words;
@@ -77,9 +77,11 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
         .map_err(|cause| CliError::argument("--axis", &args.axis, cause))?;
     let length = array.shape().get(axis).copied().unwrap_or(0);
     let whole = Member::new(place.shown.as_str(), array.clone());
+    let mut room = MOST_PROMOTED;
     let spans = Axis::of_array(args, axis, names, length)?.spans(args, |from| {
         let part = Member::new(from.shown.as_str(), from.array()?);
-        Ok(check_insertion(&whole, &part, axis, args.promote)?)
+        let promote = args.promote.then_some(&mut room);
+        Ok(check_insertion(&whole, &part, axis, promote)?)
     })?;
     let plan = Rearrangement::plan(&array, axis, spans).map_err(|cause| place.failed(cause))?;
     if !args.dry_run {

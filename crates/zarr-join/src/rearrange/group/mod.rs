@@ -307,7 +307,8 @@ fn as_ours(
     };
     let arrays = own.iter().zip(theirs).map(|(ours, found)| {
         let first = member("the group", ours, own);
-        let copy = fitted(&member("the inserted array", found, theirs), &first, promote, room);
+        let room = promote.then_some(&mut *room);
+        let copy = fitted(&member("the inserted array", found, theirs), &first, room);
         let copy = copy.map_err(|cause| {
             refused(ours.array.prefix(), Refusal::Values { cause: cause.to_string() })
         })?;
