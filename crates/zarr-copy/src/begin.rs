@@ -157,18 +157,20 @@ pub(crate) fn withdraw(marker: &Marker<'_>, cause: &TransferError) {
 pub(crate) fn remove_markers(marker: &Marker<'_>) -> Result<(), TransferError> {
     let to = marker.to;
     let held = marker.lock()?;
-    marker.check(Step::Copying)?;
-    for key in to.store.list(to.prefix, Links::AsObjects) {
-        if key?.name() != MARKER {
-            return Ok(());
-        }
-    }
+    // Folders first: with no object in them they are empty ones of a file system. Where no lock keeps
+    // another copy away, a folder that appears later has its chunks.
     let mut prefixes = Vec::new();
     for entry in to.store.list_dir(to.prefix) {
         if let DirEntry::Prefix(prefix) = entry? {
             prefixes.push(prefix);
         }
     }
+    for key in to.store.list(to.prefix, Links::AsObjects) {
+        if key?.name() != MARKER {
+            return Ok(());
+        }
+    }
+    marker.check(Step::Copying)?;
     prefixes.iter().try_for_each(|prefix| to.store.delete_prefix(prefix))?;
     marker.remove(&held)
 }

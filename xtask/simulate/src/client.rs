@@ -123,7 +123,8 @@ impl<'r> Client<'r> {
             }
             Op::Resize { length: new, discard } => {
                 effects.push(What::Resized(length, new));
-                effects.extend(discard.then_some(What::Discarded(new)));
+                // Growth cuts nothing off: elements that an earlier resize kept stay.
+                effects.extend((discard && new <= length).then_some(What::Discarded(new)));
                 let cut = if discard { Truncation::Discard } else { Truncation::Keep };
                 array.resize(&[new], &[Vec::new()], cut).map(Some)
             }

@@ -16,10 +16,11 @@ pub(crate) fn add_rival(
 ) {
     let Scene::Copies(copies) = scene else { return };
     let is_kept_apart = match storage {
-        Storage::Files | Storage::Disk { .. } => true,
+        Storage::Disk { .. } => true,
         // The server's own copies have no condition.
         Storage::Objects => copies.chunk.is_some(),
-        Storage::Plain => false,
+        // No shared lock keeps them away between a look at the marker and a put.
+        Storage::Files | Storage::Plain => false,
     };
     let is_simple = !in_parts && !copies.is_wide && !copies.changes && !copies.removes;
     let has_lost = faults.iter().any(|fault| fault.kind == FaultKind::LostLocks);

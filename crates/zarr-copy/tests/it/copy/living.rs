@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use zarr_array::Array;
 use zarr_array::store::{
-    AsyncStore, Fault, FaultStore, Key, Layer, Listing, MemoryStore, Operation, Prefix, Store,
-    StoreError, StoreExt as _,
+    AsyncStore, Fault, FaultStore, Key, Layer, Listing, LockGuard, LockScope, MemoryStore,
+    Operation, Prefix, Store, StoreError, StoreExt as _,
 };
+use zarr_array::{Array, Selection};
 use zarr_copy::{CopyOptions, MARKER, TransferError};
 use zarr_store_tests::objects;
 
@@ -44,6 +44,20 @@ impl Hooked {
         let left = Arc::new(Mutex::new((count, Some(then))));
         Arc::new(Self { inner: inner.clone(), operation, key, left })
     }
+
+    fn meet(&self, operation: Operation, key: &str) {
+        if operation != self.operation || !key.starts_with(self.key) {
+            return;
+        }
+        let then = {
+            let mut left = self.left.lock().unwrap();
+            left.0 = left.0.saturating_sub(1);
+            if left.0 == 0 { left.1.take() } else { None }
+        };
+        if let Some(then) = then {
+            then();
+        }
+    }
 }
 
 impl std::fmt::Debug for Hooked {
@@ -65,25 +79,30 @@ impl Layer for Hooked {
         key: &str,
         work: impl FnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        if operation == self.operation && key.starts_with(self.key) {
-            let then = {
-                let mut left = self.left.lock().unwrap();
-                left.0 = left.0.saturating_sub(1);
-                if left.0 == 0 { left.1.take() } else { None }
-            };
-            if let Some(then) = then {
-                then();
-            }
-        }
+        self.meet(operation, key);
         work()
     }
 
     fn pass_listing<'s, T: Send + 's>(
         &'s self,
-        _: &Prefix,
+        prefix: &Prefix,
         list: impl FnOnce() -> Listing<'s, T>,
     ) -> Listing<'s, T> {
+        self.meet(Operation::List, prefix.as_str());
         list()
+    }
+
+    /// Not at all before listings: the other is then on the same thread.
+    fn lock_all(&self, keys: &[Key]) -> Result<LockGuard, StoreError> {
+        keys.iter().for_each(|key| self.meet(Operation::Lock, key.as_str()));
+        match self.operation {
+            Operation::List => Ok(LockGuard::new(LockScope::Process, ())),
+            _ => Store::lock_all(&*self.inner, keys),
+        }
+    }
+
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        Layer::lock_all(self, std::slice::from_ref(key))
     }
 
     fn around(&self, inner: Shared) -> Option<Shared> {
@@ -154,6 +173,34 @@ fn a_run_that_was_overtaken_reads_no_further() {
     // Of 64 chunks.
     let read = usize::MAX - all.left.lock().unwrap().0;
     assert!(read <= 16, "{read}");
+}
+
+/// The first copy finds a damaged chunk, and removes its marker. Before each listing of the target, another
+/// copies from a source without damage.
+#[test]
+fn a_run_that_gives_up_removes_nothing_of_another() {
+    let (from, _) = rows();
+    let (damaged, store) = rows();
+    store.put(&key("c/0/0"), b"damaged").expect("puts");
+    let options = CopyOptions::new().memory(64 << 20);
+    for listing in 1..20 {
+        let inner: Shared = Arc::new(MemoryStore::new());
+        let (source, to, over) = (from.clone(), inner.clone(), options.clone().overwrite(true));
+        let other = move || drop(copy(&source, to, columns(), &over).expect("copies"));
+        let hooked = Hooked::before(&inner, (Operation::List, ""), listing, Box::new(other));
+        copy(&damaged, hooked.clone(), columns(), &options).expect_err("is damaged");
+        if hooked.left.lock().unwrap().1.is_some() {
+            assert!(listing > 2, "gives up after listings");
+            break;
+        }
+        let copied = Array::open(inner, &Prefix::root()).expect("is finished");
+        // By elements: a copy that follows another stores fill values too.
+        assert!(
+            copied.read(Selection::whole(from.shape())).expect("reads")
+                == from.read(Selection::whole(from.shape())).expect("reads"),
+            "{listing}"
+        );
+    }
 }
 
 /// Each run clears the target. The later one's document and chunks stay, and so does its marker.
