@@ -10,8 +10,11 @@ use zarr_metadata::NodeMetadata;
 
 use super::node::{DiffNode, ReadNode};
 
-/// The most bytes of the elements of such an array.
+/// The most bytes of the elements of such an array, and of one of its chunks in memory.
 const SMALL: u64 = 1 << 18;
+
+/// The most chunks of such an array: they are asked for one after another.
+const CHUNKS: u64 = 4;
 
 /// The nodes of both sides, by their paths.
 type Nodes<'n> = [&'n BTreeMap<String, ReadNode>; 2];
@@ -76,7 +79,18 @@ fn equal<'p>(
         let open = |node: &DiffNode<'_>, metadata| {
             Some(node.array(path, metadata).ok()?.with_threads(NonZeroUsize::MIN))
         };
-        Some((path.as_str(), count, open(one, ours)?, open(other, theirs)?))
+        let (ours, theirs) = (open(one, ours)?, open(other, theirs)?);
+        let has_small_chunks = |array: &Array| {
+            let (mut chunks, mut bytes) = (Some(1_u64), Some(size));
+            for axis in array.grid().axes() {
+                chunks = chunks.and_then(|chunks| chunks.checked_mul(axis.occupied()));
+                bytes = bytes.and_then(|bytes| bytes.checked_mul(axis.max_edge()));
+            }
+            chunks.is_some_and(|chunks| chunks <= CHUNKS)
+                && bytes.is_some_and(|bytes| bytes <= SMALL)
+        };
+        let is_small = has_small_chunks(&ours) && has_small_chunks(&theirs);
+        is_small.then_some((path.as_str(), count, ours, theirs))
     };
     let small: Vec<(&str, u64, Array, Array)> = paths.iter().filter_map(pair).collect();
     let found = parallel::map(&small, at_once, |(path, count, ours, theirs)| {

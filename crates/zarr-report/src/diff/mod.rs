@@ -382,7 +382,9 @@ impl Comparison<'_> {
         }
         if let Some(elements) = self.equal {
             self.summary.elements = self.summary.elements.saturating_add(elements);
-            return Ok(flow);
+            let size = a.data_type().size().and_then(|size| u64::try_from(size).ok());
+            let bytes = size.unwrap_or(0).saturating_mul(elements);
+            return Ok((self.event)(DiffEvent::Progress { path, bytes }));
         }
         let compared = self.elements(path, a, b);
         match compared {

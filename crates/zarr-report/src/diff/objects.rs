@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use zarr_array::ArrayError;
 use zarr_array::store::{Key, Prefix, ReadRange, StoreExt as _};
+use zarr_array::unfinished::Unfinished;
+use zarr_array::{ArrayError, parallel};
 use zarr_copy::{Endpoint, TransferError, other_objects_beside};
 
 use super::Comparison;
@@ -47,9 +48,27 @@ fn objects(
     node: &DiffNode<'_>,
     known: Vec<(Prefix, bool)>,
 ) -> Result<BTreeMap<String, Key>, DiffError> {
+    no_copy_began(node, &known)?;
     let found = other_objects_beside(Endpoint::in_hierarchy(&node.store, &node.prefix), known);
     let failed = |cause| DiffError::new(node.name, ReportError::Objects(format!("{cause}")));
     found.collect::<Result<_, TransferError>>().map_err(failed)
+}
+
+/// Refuses arrays that a copy has begun to replace meanwhile: their removed chunks read as fill values.
+fn no_copy_began(node: &DiffNode<'_>, known: &[(Prefix, bool)]) -> Result<(), DiffError> {
+    let arrays: Vec<&Prefix> =
+        known.iter().filter_map(|(prefix, is_array)| is_array.then_some(prefix)).collect();
+    let store = node.store.store();
+    let look = |prefix: &&Prefix| Unfinished::at(&**store, prefix);
+    let looks = parallel::map(&arrays, parallel::requests(&**store), look)
+        .map_err(|cause| node.failed(ArrayError::from(cause)))?;
+    match arrays.iter().zip(looks).find(|(_, unfinished)| unfinished.is_some()) {
+        None => Ok(()),
+        Some((prefix, _)) => {
+            let refused = TransferError::UnfinishedSource { path: prefix.as_str().to_owned() };
+            Err(DiffError::new(node.name, ReportError::Objects(refused.to_string())))
+        }
+    }
 }
 
 /// What differs between two objects: their sizes, or the first byte.

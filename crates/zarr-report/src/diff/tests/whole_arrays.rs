@@ -174,3 +174,26 @@ fn the_numbers_are_those_of_a_loop() {
         assert_eq!(found[0]["first"]["index"], json!([different[0] / 30, different[0] % 30]));
     }
 }
+
+/// Another process begins to replace the array after its document was read.
+#[test]
+fn an_array_that_is_replaced_meanwhile_is_not_compared() {
+    let (one, _) = square(20, [20, 20], vec![Codec::bytes()]);
+    let (other, _) = square(20, [20, 20], vec![Codec::bytes()]);
+    let stores: [Arc<dyn Store>; 2] = [one, other];
+    let [ours, theirs] =
+        [0, 1].map(|number| DiffNode::new(&stores[number], Prefix::root(), "a node"));
+    let marker = Key::new("zarr-kit-copy.json").expect("a key");
+    let mut found = Vec::new();
+    let summary = diff(&ours, &theirs, false, &mut |event| {
+        match event {
+            DiffEvent::Progress { .. } => stores[1].put(&marker, b"{}").expect("puts"),
+            DiffEvent::Difference(difference) => {
+                found.push(difference.line(|error| error.to_string()));
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(summary.expect("compares").not_compared, 1);
+    assert!(found[0].contains("an unfinished copy"), "{found:?}");
+}
