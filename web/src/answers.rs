@@ -1,6 +1,6 @@
 //! A store of what JavaScript has fetched.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::IoSlice;
 use std::iter;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -82,6 +82,8 @@ struct State {
     needs: Vec<Need>,
     /// The same needs, to find them.
     asked: HashSet<Need>,
+    /// All keys of the store, if JavaScript has told them.
+    keys: Option<BTreeSet<String>>,
 }
 
 impl Answers {
@@ -104,6 +106,21 @@ impl Answers {
     /// Whether the last need is a whole object.
     pub(crate) fn last_is_whole(&self) -> bool {
         self.state().needs.last().is_some_and(Need::is_whole)
+    }
+
+    pub(crate) fn tell_keys(&self, keys: BTreeSet<String>) {
+        self.state().keys = Some(keys);
+    }
+
+    /// The keys that begin with a prefix, in order.
+    fn keys_below(&self, prefix: &Prefix) -> Option<Vec<String>> {
+        let start = match prefix.as_str() {
+            "" => String::new(),
+            prefix => format!("{prefix}/"),
+        };
+        let state = self.state();
+        let from = state.keys.as_ref()?.range(start.clone()..);
+        Some(from.take_while(|key| key.starts_with(&start)).cloned().collect())
     }
 
     pub(crate) fn supply(&self, need: &Need, bytes: Option<Vec<u8>>, whole: bool) {
@@ -134,6 +151,9 @@ impl Store for Answers {
             Some(Some(bytes)) => {
                 range.copy(key, bytes, out)?;
                 return found(bytes.len() as u64);
+            }
+            None if state.keys.as_ref().is_some_and(|keys| !keys.contains(key.as_str())) => {
+                return Ok(None);
             }
             None => {}
         }
@@ -179,11 +199,30 @@ impl Store for Answers {
     }
 
     fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
-        Box::new(iter::once(Err(Self::unsupported(Operation::List, prefix))))
+        match self.keys_below(prefix) {
+            Some(keys) => Box::new(keys.into_iter().map(|key| Ok(Key::new(key)?))),
+            None => Box::new(iter::once(Err(Self::unsupported(Operation::List, prefix)))),
+        }
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-        Box::new(iter::once(Err(Self::unsupported(Operation::List, prefix))))
+        let Some(keys) = self.keys_below(prefix) else {
+            return Box::new(iter::once(Err(Self::unsupported(Operation::List, prefix))));
+        };
+        let inside = if prefix.as_str().is_empty() { 0 } else { prefix.as_str().len() + 1 };
+        let mut entries = Vec::new();
+        let mut folder = None;
+        for key in keys {
+            match key[inside..].split_once('/') {
+                Some((child, _)) if folder.as_deref() == Some(child) => {}
+                Some((child, _)) => {
+                    folder = Some(child.to_owned());
+                    entries.push(prefix.join(child).map(DirEntry::Prefix).map_err(Into::into));
+                }
+                None => entries.push(Key::new(key).map(DirEntry::Object).map_err(Into::into)),
+            }
+        }
+        Box::new(entries.into_iter())
     }
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {

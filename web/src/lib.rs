@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
-use zarr_array::store::Prefix;
+use zarr_array::store::{Key, Prefix, Store};
 use zarr_array::{Array, PlannedChunk, Selection};
 use zarr_grid::AxisSelection;
 use zarr_metadata::DataType;
@@ -50,14 +50,33 @@ impl Fetched {
         self.0.supply(need, bytes, whole);
     }
 
+    /// Tells all keys of the store, which cannot be listed.
+    ///
+    /// # Errors
+    /// If one is not a key.
+    pub fn tell_keys(&self, keys: Vec<String>) -> Result<(), JsError> {
+        if let Some(error) = keys.iter().find_map(|key| Key::new(key.as_str()).err()) {
+            return Err(shown(error));
+        }
+        self.0.tell_keys(keys.into_iter().collect());
+        Ok(())
+    }
+
     /// Opens an array; an error counts only if there are no new needs.
     ///
     /// # Errors
     /// If the array cannot be opened.
     pub fn open(&self, path: &str) -> Result<OpenArray, JsError> {
-        let store: Arc<dyn zarr_array::store::Store> = self.0.clone();
-        let array = Array::open(store, &Prefix::new(path).map_err(shown)?).map_err(shown)?;
+        let array = Array::open(self.store(), &Prefix::new(path).map_err(shown)?).map_err(shown)?;
         Ok(OpenArray(array.with_threads(NonZeroUsize::MIN)))
+    }
+}
+
+impl Fetched {
+    /// The answers as a store.
+    #[must_use]
+    pub fn store(&self) -> Arc<dyn Store> {
+        self.0.clone()
     }
 }
 
@@ -111,8 +130,7 @@ impl OpenArray {
     /// # Errors
     /// If it is no selection of the array.
     pub fn select(&self, fetched: &Fetched, selection: &str) -> Result<Reading, JsError> {
-        let store: Arc<dyn zarr_array::store::Store> = fetched.0.clone();
-        let array = self.0.clone().with_store(store);
+        let array = self.0.clone().with_store(fetched.store());
         let is_text = *array.data_type() == DataType::String;
         let selection = Selection::parse(selection, self.0.shape()).map_err(shown)?;
         let plan = array.layout().plan(&selection).map_err(shown)?;

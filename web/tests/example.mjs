@@ -5,7 +5,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 
 const page = await readFile(process.argv[2], "utf8");
-const [reading, codecs, ...rest] = [...page.matchAll(/^```javascript\n(.*?)^```$/gms)].map((block) => block[1]);
+const [reading, reports, codecs, ...rest] = [...page.matchAll(/^```javascript\n(.*?)^```$/gms)].map((block) => block[1]);
 assert.equal(rest.length, 0, "each example of the page is run here");
 
 const json = (value) => Buffer.from(JSON.stringify(value));
@@ -56,9 +56,13 @@ try {
   assert.deepEqual(data.slice(0, 3), Uint16Array.of(4, 9, 14));
   assert.deepEqual(asked.filter((url) => url.includes("/c/")).map((url) => url.split(" ")[0]),
     ["/weather.zarr/rain/c/0/0/0"], "one month was selected");
+  const { lengths, text, findings, svg } = await run(reports, "lengths, text, findings, svg");
+  assert.deepEqual([lengths, /rectilinear/.test(text)], [[61, 2, 5], true]);
+  assert.deepEqual(findings.map((finding) => [finding.key, finding.id]), [["rain/note", "stray-object"]]);
+  assert.match(svg, /^<svg /);
   const { scan } = await run(codecs, "scan");
   assert.deepEqual([scan.data, scan.shape], [Uint16Array.of(1, 2, 1023), [3, 1]]);
 } finally {
   server.close();
 }
-console.log("examples: 2 passed, 0 failed");
+console.log("examples: 3 passed, 0 failed");

@@ -3,6 +3,7 @@
 import { FetchStore, registry } from "zarrita";
 import { get, open } from "zarr-kit";
 import { PackBits, Reshape } from "zarr-kit/codecs";
+import { check, draw, info } from "zarr-kit/report";
 
 registry.set("packbits", () => import("zarr-kit/codecs").then((codecs) => codecs.PackBits));
 registry.set("reshape", async () => Reshape);
@@ -18,4 +19,11 @@ const encoded: number[] = reshape.getEncodedMeta(meta).shape;
 const packed: Uint8Array = PackBits.fromConfig({}, meta).encode({ data: new Int8Array(6), shape: [2, 3], stride: [3, 1] });
 // @ts-expect-error: codecs are made from configurations.
 new PackBits({}, meta);
+const { shape: lengths } = await info(store, { path: "rain" });
+const { findings } = await check(store, { keys: new Set(["zarr.json"]) });
+const keys: (string | null)[] = findings.map((finding) => finding.key);
+const svg: string = await draw(store, { path: "rain", keys: ["rain/zarr.json"], selection: "::2" });
+// @ts-expect-error: a store cannot be listed.
+await check(store, { path: "rain" });
+export { keys, lengths, svg };
 export { encoded, length, packed };

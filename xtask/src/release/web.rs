@@ -39,8 +39,12 @@ const BINDGEN: &str = "0.2.130";
 
 const MANIFEST: &str = "web/Cargo.toml";
 
-/// The modules, with the compressed bytes that are too many.
-const MODULES: &[(&str, u64)] = &[("zarr_wasm", 850 << 10), ("zarr_wasm_codecs", 120 << 10)];
+/// The packages and their modules, with the compressed bytes that are too many.
+const MODULES: &[(&str, &str, u64)] = &[
+    ("zarr-wasm-reader", "zarr_wasm", 850 << 10),
+    ("zarr-wasm-codecs", "zarr_wasm_codecs", 120 << 10),
+    ("zarr-wasm", "zarr_wasm_report", 1000 << 10),
+];
 
 /// Builds the package in `target/web/zarr-kit`, and runs its tests.
 pub(crate) fn web(arguments: &[String]) -> Outcome {
@@ -55,8 +59,6 @@ pub(crate) fn web(arguments: &[String]) -> Outcome {
         step(Command::new("cargo").args(what).arg(&tools))?;
     }
     let build = folder.join("build");
-    let what =
-        ["build", "--release", "--workspace", "--locked", "--target", "wasm32-unknown-unknown"];
     // Places in messages of panics would have the folders of this machine.
     let home = env::var("CARGO_HOME").or_else(|_| env::var("HOME").map(|home| home + "/.cargo"));
     let home = home.map_err(|_| "neither CARGO_HOME nor HOME is set")?;
@@ -64,21 +66,34 @@ pub(crate) fn web(arguments: &[String]) -> Outcome {
         "--remap-path-prefix={}/=\u{1f}--remap-path-prefix={home}/registry/src/=",
         root().display()
     );
-    step(
-        Command::new("cargo")
-            .args(what)
-            .args(["--manifest-path", MANIFEST, "--target-dir"])
-            .arg(&build)
-            .env("RUSTC", bin.join("rustc"))
-            .env("RUSTC_WRAPPER", "")
-            .env("CARGO_ENCODED_RUSTFLAGS", flags)
-            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", bin.join("rust-lld")),
-    )?;
+    for (package, ..) in MODULES {
+        // Each alone: together they would have the features of all.
+        let what = ["rustc", "--release", "--locked", "--target", "wasm32-unknown-unknown"];
+        step(
+            Command::new("cargo")
+                .args(what)
+                .args([
+                    "--lib",
+                    "--crate-type",
+                    "cdylib",
+                    "--package",
+                    package,
+                    "--manifest-path",
+                    MANIFEST,
+                    "--target-dir",
+                ])
+                .arg(&build)
+                .env("RUSTC", bin.join("rustc"))
+                .env("RUSTC_WRAPPER", "")
+                .env("CARGO_ENCODED_RUSTFLAGS", &flags)
+                .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", bin.join("rust-lld")),
+        )?;
+    }
     let package = folder.join("zarr-kit");
     if package.exists() {
         fs::remove_dir_all(&package).map_err(|error| format!("{}: {error}", package.display()))?;
     }
-    for (name, largest) in MODULES {
+    for (_, name, largest) in MODULES {
         let bind = ["--target", "web", "--no-typescript", "--remove-producers-section"];
         step(
             Command::new(tools.join("bin/wasm-bindgen"))
@@ -139,6 +154,9 @@ fn test(folder: &Path, package: &Path) -> Outcome {
     let compiler = folder.join("node_modules/typescript/bin/tsc");
     step(Command::new("node").arg(compiler).args(types).arg(tests.join("types.mts")))?;
     step(Command::new("node").arg(tests.join("example.mjs")).arg("docs/javascript.md"))?;
+    let report = tests.join("report.mjs");
+    let stores = ["fixtures/seattle-weather.zarr", "fixtures/conformance"];
+    step(Command::new("node").arg(report).args(stores).arg(&archives))?;
     let codecs = tests.join("codecs.mjs");
     step(Command::new("node").arg(codecs).arg("fixtures/conformance").arg(&archives))
 }
