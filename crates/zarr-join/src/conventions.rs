@@ -15,6 +15,11 @@ pub(crate) fn named(member: &str, path: &str) -> String {
     if path.is_empty() { member.to_owned() } else { format!("{member}/{path}") }
 }
 
+/// The path of a child of the node at a path.
+pub(crate) fn child(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
+}
+
 /// The first of these groups, by path, that cannot be changed so, and why.
 pub(crate) fn refused<'a>(
     groups: &'a BTreeMap<String, GroupMetadata>,

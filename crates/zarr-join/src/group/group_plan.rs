@@ -153,10 +153,8 @@ impl JoinGroups {
         let failed = |cause: ArrayError| JoinError::member(first.name(), cause);
         for path in groups {
             let prefix = first.group().prefix().join(path).map_err(|cause| failed(cause.into()))?;
-            let document = |name: &str| {
-                let path = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
-                arrays.get(&path).map(JoinPlan::metadata)
-            };
+            let document =
+                |name: &str| arrays.get(&conventions::child(path, name)).map(JoinPlan::metadata);
             check_planned_region_index(&prefix, document).map_err(failed)?;
         }
         Ok(())

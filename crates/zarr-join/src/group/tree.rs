@@ -92,7 +92,7 @@ impl GroupTree {
         let failed = |cause| JoinError::member(&member.name, cause);
         while let Some((path, group)) = waiting.pop() {
             for (child, node) in group.nodes().map_err(failed)? {
-                let below = if path.is_empty() { child.clone() } else { format!("{path}/{child}") };
+                let below = conventions::child(&path, &child);
                 match node.map_err(failed)? {
                     NodeMetadata::Array(metadata) => {
                         let array = opened(&group, &child, metadata).map_err(failed)?;

@@ -266,23 +266,27 @@ pub(crate) fn in_units_of(member: &Member, first: &Member) -> Result<Option<Arra
     let Some(conversion) = conversion.filter(|_| !array.metadata().is_version_2()) else {
         return Ok(None);
     };
-    let both = [first.clone(), member.clone()];
-    let values = values_in_common_units(&both, |_| true).pop();
-    let json = attributes::to_json(&values.map(|found| found.values).unwrap_or_default());
-    let metadata = array.metadata().with_attributes(&json).map_err(JoinError::Metadata)?;
-    in_memory(member, metadata, Some(&conversion)).map(Some)
+    in_memory(member, array.metadata().clone(), first, Some(&conversion)).map(Some)
 }
 
-/// A copy of an array in memory with this document and, of times, other units.
+/// A copy of an array in memory with this document; with a conversion, its times are in the units of
+/// another, and its attributes say so.
 ///
 /// # Errors
 /// As [`in_units_of`].
 pub(crate) fn in_memory(
     member: &Member,
-    metadata: ArrayMetadata,
+    mut metadata: ArrayMetadata,
+    first: &Member,
     conversion: Option<&Conversion>,
 ) -> Result<Array, JoinError> {
     let array = member.array();
+    if conversion.is_some() {
+        let both = [first.clone(), member.clone()];
+        let values = values_in_common_units(&both, |_| true).pop();
+        let json = attributes::to_json(&values.map(|found| found.values).unwrap_or_default());
+        metadata = metadata.with_attributes(&json).map_err(JoinError::Metadata)?;
+    }
     let failed = |cause: ArrayError| JoinError::member(member.name(), cause);
     let store = Arc::new(MemoryStore::new());
     let copy = Array::create(store, &Prefix::root(), metadata).map_err(failed)?;

@@ -11,8 +11,7 @@ use zarr_metadata::{
 use crate::error::JoinError;
 use crate::members::member::Member;
 use crate::rearrange::consists_of_others;
-use crate::values::attributes;
-use crate::values::times::{Conversion, in_memory, in_units_of, values_in_common_units};
+use crate::values::times::{Conversion, in_memory, in_units_of};
 
 /// The integers by their bits.
 const SIGNED: [DataType; 6] = [
@@ -174,10 +173,10 @@ pub(crate) fn widened(name: &str, array: &Array, to: &DataType) -> Result<Array,
 /// The same number in a wider type; `None` for a NaN other than the usual one.
 fn widened_fill(own: &DataType, fill: &FillValue, to: &DataType) -> Option<FillValue> {
     let bytes = fill.bytes()?;
+    let mut bits = [0; 8];
+    bits.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
     let Some(format) = own.float_format() else {
         // An integer has one spelling in all types.
-        let mut bits = [0; 8];
-        bits.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
         let is_negative = SIGNED.contains(own) && bytes.last().is_some_and(|byte| *byte >= 0x80);
         let text = match is_negative {
             true => {
@@ -188,8 +187,6 @@ fn widened_fill(own: &DataType, fill: &FillValue, to: &DataType) -> Option<FillV
         };
         return FillValue::parse(to, &text).ok();
     };
-    let mut bits = [0; 8];
-    bits.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
     let text = match format.value(u64::from_le_bytes(bits)) {
         FloatValue::Nan if FillValue::parse(own, "\"NaN\"").ok()? == *fill => "\"NaN\"".to_owned(),
         FloatValue::Nan => return None,
@@ -257,14 +254,7 @@ pub(crate) fn fitted(
     let conversion = conversion.filter(|found| !found.is_identity() && !is_version_2);
     let document = own.with_data_type(to.data_type(), to.fill_value(), to.codecs());
     let document = document.map_err(JoinError::Metadata)?;
-    let values = [array.clone(), member.clone()];
-    let values = values_in_common_units(&values, |_| true).pop();
-    let json = attributes::to_json(&values.map(|found| found.values).unwrap_or_default());
-    let document = match conversion {
-        Some(_) => document.with_attributes(&json).map_err(JoinError::Metadata)?,
-        None => document,
-    };
-    in_memory(&member, document, conversion.as_ref()).map(Some)
+    in_memory(&member, document, array, conversion.as_ref()).map(Some)
 }
 
 /// Refuses codecs that may give other numbers than were written: those of members and of arrays that exist

@@ -81,13 +81,9 @@ fn equal<'p>(
         };
         let (ours, theirs) = (open(one, ours)?, open(other, theirs)?);
         let has_small_chunks = |array: &Array| {
-            let (mut chunks, mut bytes) = (Some(1_u64), Some(size));
-            for axis in array.grid().axes() {
-                chunks = chunks.and_then(|chunks| chunks.checked_mul(axis.occupied()));
-                bytes = bytes.and_then(|bytes| bytes.checked_mul(axis.max_edge()));
-            }
-            chunks.is_some_and(|chunks| chunks <= CHUNKS)
-                && bytes.is_some_and(|bytes| bytes <= SMALL)
+            let edges = array.grid().axes().iter().map(|axis| axis.max_edge());
+            edges.fold(size, u64::saturating_mul) <= SMALL
+                && array.grid().occupied_chunks().is_some_and(|chunks| chunks <= CHUNKS)
         };
         let is_small = has_small_chunks(&ours) && has_small_chunks(&theirs);
         is_small.then_some((path.as_str(), count, ours, theirs))

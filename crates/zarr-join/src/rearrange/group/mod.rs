@@ -344,10 +344,7 @@ fn arrays_below(group: &Group) -> Result<(Vec<(String, Array)>, Groups), ArrayEr
                 groups.insert(path.clone(), metadata.clone());
                 let names =
                     Group::with_metadata(group.store().clone(), &prefix, metadata).children()?;
-                waiting.extend(names.iter().map(|name| match path.as_str() {
-                    "" => name.clone(),
-                    path => format!("{path}/{name}"),
-                }));
+                waiting.extend(names.iter().map(|name| conventions::child(&path, name)));
             }
             // Removed meanwhile.
             Err(ArrayError::NotFound { .. }) if !path.is_empty() => {}
