@@ -35,8 +35,19 @@ export class Module {
     }
   }
 
-  free(...objects) {
-    if (!this.#fault) for (const object of objects) object.free();
+  free(object) {
+    if (!this.#fault) object?.free();
+  }
+
+  /** Does work with an object that holds the answers of a store. */
+  async withAnswers(Fetched, work) {
+    await this.ready();
+    const fetched = this.call(() => new Fetched());
+    try {
+      return await work(fetched);
+    } finally {
+      this.free(fetched);
+    }
   }
 
   /** Fetches what a step needs until it needs nothing more; then its result or error counts. */

@@ -37,19 +37,19 @@ export class ZarrArray {
       throw new TypeError(`elements of data type ${this.dtype} are not read here`);
     }
     const axes = selectionText(selection, this.shape.length);
-    const fetched = module.call(() => new Fetched());
-    let reading;
-    try {
-      reading = module.call(() => this.#array.select(fetched, axes));
-      await module.drive(fetched, this.#store, options, () => reading.plan());
-      const isText = this.dtype === "string";
-      const read = () => (isText ? reading.read_strings() : reading.read());
-      const elements = await module.drive(fetched, this.#store, options, read);
-      const shape = Array.from(reading.shape(), Number);
-      return { data: isText ? elements : this.#typed(elements), shape, stride: strides(shape) };
-    } finally {
-      module.free(...(reading ? [reading] : []), fetched);
-    }
+    return module.withAnswers(Fetched, async (fetched) => {
+      const reading = module.call(() => this.#array.select(fetched, axes));
+      try {
+        await module.drive(fetched, this.#store, options, () => reading.plan());
+        const isText = this.dtype === "string";
+        const read = () => (isText ? reading.read_strings() : reading.read());
+        const elements = await module.drive(fetched, this.#store, options, read);
+        const shape = Array.from(reading.shape(), Number);
+        return { data: isText ? elements : this.#typed(elements), shape, stride: strides(shape) };
+      } finally {
+        module.free(reading);
+      }
+    });
   }
 
   #typed(bytes) {
@@ -67,14 +67,10 @@ function strides(shape) {
 }
 
 export async function open(store, { path, ...options } = {}) {
-  await module.ready();
-  const fetched = module.call(() => new Fetched());
-  try {
+  return module.withAnswers(Fetched, async (fetched) => {
     const step = () => fetched.open(pathOf(path));
     return new ZarrArray(await module.drive(fetched, store, options, step), store);
-  } finally {
-    module.free(fetched);
-  }
+  });
 }
 
 export const get = (array, selection, options) => array.get(selection, options);

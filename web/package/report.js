@@ -6,17 +6,13 @@ import init, * as steps from "./zarr_wasm_report.js";
 const module = new Module(new URL("./zarr_wasm_report_bg.wasm", import.meta.url), init);
 
 async function report(store, { path, keys, ...options } = {}, step) {
-  await module.ready();
-  const fetched = module.call(() => new steps.Fetched());
-  try {
+  return module.withAnswers(steps.Fetched, (fetched) => {
     if (keys !== undefined) {
       const all = Array.from(keys, (key) => String(key).replace(/^\//, ""));
       module.call(() => fetched.tell_keys(all));
     }
-    return await module.drive(fetched, store, options, () => step(fetched, pathOf(path)));
-  } finally {
-    module.free(fetched);
-  }
+    return module.drive(fetched, store, options, () => step(fetched, pathOf(path)));
+  });
 }
 
 export async function info(store, options) {

@@ -1,14 +1,13 @@
 //! A store of what JavaScript has fetched.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::IoSlice;
-use std::iter;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wasm_bindgen::prelude::wasm_bindgen;
 use zarr_array::store::{
     DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Operation, Prefix, PutMode, PutOutcome,
-    ReadRange, Store, StoreError,
+    ReadRange, Store, StoreError, failed_listing, sorted,
 };
 
 /// The bytes of an object that a step has missed.
@@ -83,7 +82,7 @@ struct State {
     /// The same needs, to find them.
     asked: HashSet<Need>,
     /// All keys of the store, if JavaScript has told them.
-    keys: Option<BTreeSet<String>>,
+    keys: Option<BTreeMap<String, ()>>,
 }
 
 impl Answers {
@@ -108,19 +107,21 @@ impl Answers {
         self.state().needs.last().is_some_and(Need::is_whole)
     }
 
-    pub(crate) fn tell_keys(&self, keys: BTreeSet<String>) {
-        self.state().keys = Some(keys);
+    pub(crate) fn tell_keys(&self, keys: impl IntoIterator<Item = String>) {
+        self.state().keys = Some(keys.into_iter().map(|key| (key, ())).collect());
     }
 
-    /// The keys that begin with a prefix, in order.
-    fn keys_below(&self, prefix: &Prefix) -> Option<Vec<String>> {
-        let start = match prefix.as_str() {
-            "" => String::new(),
-            prefix => format!("{prefix}/"),
+    /// What `list` finds in the keys of the store.
+    fn listed<T: Send + 'static>(
+        &self,
+        prefix: &Prefix,
+        list: impl FnOnce(&BTreeMap<String, ()>) -> Result<Vec<T>, StoreError>,
+    ) -> Listing<'_, T> {
+        let found = match &self.state().keys {
+            Some(keys) => list(keys),
+            None => Err(Self::unsupported(Operation::List, prefix)),
         };
-        let state = self.state();
-        let from = state.keys.as_ref()?.range(start.clone()..);
-        Some(from.take_while(|key| key.starts_with(&start)).cloned().collect())
+        found.map_or_else(failed_listing, |found| Box::new(found.into_iter().map(Ok)))
     }
 
     pub(crate) fn supply(&self, need: &Need, bytes: Option<Vec<u8>>, whole: bool) {
@@ -152,7 +153,7 @@ impl Store for Answers {
                 range.copy(key, bytes, out)?;
                 return found(bytes.len() as u64);
             }
-            None if state.keys.as_ref().is_some_and(|keys| !keys.contains(key.as_str())) => {
+            None if state.keys.as_ref().is_some_and(|keys| !keys.contains_key(key.as_str())) => {
                 return Ok(None);
             }
             None => {}
@@ -199,30 +200,13 @@ impl Store for Answers {
     }
 
     fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
-        match self.keys_below(prefix) {
-            Some(keys) => Box::new(keys.into_iter().map(|key| Ok(Key::new(key)?))),
-            None => Box::new(iter::once(Err(Self::unsupported(Operation::List, prefix)))),
-        }
+        self.listed(prefix, |keys| {
+            sorted::below(keys, prefix).map(|key| Ok(Key::new(key)?)).collect()
+        })
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-        let Some(keys) = self.keys_below(prefix) else {
-            return Box::new(iter::once(Err(Self::unsupported(Operation::List, prefix))));
-        };
-        let inside = if prefix.as_str().is_empty() { 0 } else { prefix.as_str().len() + 1 };
-        let mut entries = Vec::new();
-        let mut folder = None;
-        for key in keys {
-            match key[inside..].split_once('/') {
-                Some((child, _)) if folder.as_deref() == Some(child) => {}
-                Some((child, _)) => {
-                    folder = Some(child.to_owned());
-                    entries.push(prefix.join(child).map(DirEntry::Prefix).map_err(Into::into));
-                }
-                None => entries.push(Key::new(key).map(DirEntry::Object).map_err(Into::into)),
-            }
-        }
-        Box::new(entries.into_iter())
+        self.listed(prefix, |keys| sorted::children(keys, prefix))
     }
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {

@@ -58,7 +58,7 @@ impl Fetched {
         if let Some(error) = keys.iter().find_map(|key| Key::new(key.as_str()).err()) {
             return Err(shown(error));
         }
-        self.0.tell_keys(keys.into_iter().collect());
+        self.0.tell_keys(keys);
         Ok(())
     }
 
@@ -90,7 +90,8 @@ const STRING_BYTES: usize = 256;
 const MOST_CHUNKS: u64 = 1 << 20;
 
 /// The message of an error, which names the place.
-fn shown(error: impl std::fmt::Display) -> JsError {
+#[must_use]
+pub fn shown(error: impl std::fmt::Display) -> JsError {
     JsError::new(&error.to_string())
 }
 

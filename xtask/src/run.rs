@@ -54,9 +54,10 @@ pub(crate) fn read(path: &str) -> Result<String, String> {
     fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"))
 }
 
-/// Writes a file, by its path from the root.
-pub(crate) fn write(path: &str, text: &str) -> Outcome {
-    fs::write(root().join(path), text).map_err(|error| format!("{path}: {error}"))
+/// Writes a file, by its path from the root or its whole path.
+pub(crate) fn write(path: impl AsRef<Path>, text: &str) -> Outcome {
+    let path = path.as_ref();
+    fs::write(root().join(path), text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// The files that git tracks, relative to the root.

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
-use crate::run::{read, root, step};
+use crate::run::{read, root, step, write};
 
 /// Releases that the requirements are pinned for.
 const PYTHONS: &[&str] = &["python3.12", "python3.13"];
@@ -34,7 +34,7 @@ pub(crate) fn environment(name: &str, requirements: &str) -> Result<PathBuf, Str
                 .args(["-m", "pip", "install", "--quiet", "--no-deps", "--requirement"])
                 .arg(root().join(requirements)),
         )?;
-        fs::write(&ready, "").map_err(|error| format!("{}: {error}", ready.display()))?;
+        write(&ready, "")?;
     }
     Ok(python)
 }

@@ -18,12 +18,7 @@ use zarr_check::CheckOptions;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use zarr_report::draw::{ChunkPicture, ChunksToDraw, SVG_CELLS, divided_axes};
 use zarr_report::info::ArrayInfo;
-use zarr_wasm::Fetched;
-
-/// The message of an error, which names the place.
-fn shown(error: impl std::fmt::Display) -> JsError {
-    JsError::new(&error.to_string())
-}
+use zarr_wasm::{Fetched, shown};
 
 /// The document of an array.
 fn document(fetched: &Fetched, prefix: &Prefix) -> Result<ArrayMetadata, JsError> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::run::{Outcome, metadata, read, root, target};
+use crate::run::{Outcome, metadata, read, root, target, write};
 
 /// What users get, with everything that is compiled into it.
 const PROGRAMS: [&str; 2] = ["zarr-cli", "zarr-python"];
@@ -25,7 +25,7 @@ pub(crate) fn notices(arguments: &[String]) -> Outcome {
     }
     let path = target().join("THIRD-PARTY.txt");
     fs::create_dir_all(target()).map_err(|error| error.to_string())?;
-    fs::write(&path, text()?).map_err(|error| format!("{}: {error}", path.display()))?;
+    write(&path, &text()?)?;
     println!("{}", path.display());
     Ok(())
 }
@@ -40,9 +40,9 @@ pub(crate) fn text() -> Result<String, String> {
     }
 }
 
-/// The notices of the npm package, by what `cargo metadata` says of its workspace.
-pub(crate) fn web(json: &Value) -> Result<String, String> {
-    text_of_programs(json, &["zarr-wasm"], &mut own_texts()?)
+/// The notices of the modules of the npm package, by what `cargo metadata` says of its workspace.
+pub(crate) fn web(json: &Value, modules: &[&str]) -> Result<String, String> {
+    text_of_programs(json, modules, &mut own_texts()?)
 }
 
 fn text_of_programs(

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::{env, fs, io};
 
 use crate::release::notices;
-use crate::run::{Outcome, output, root, step};
+use crate::run::{Outcome, output, root, step, write};
 
 /// Of the compiler, its libraries, the linker, the optimiser, and what they load.
 const PACKAGES: &[&str] = &[
@@ -39,12 +39,9 @@ const BINDGEN: &str = "0.2.130";
 
 const MANIFEST: &str = "web/Cargo.toml";
 
-/// The packages and their modules, with the compressed bytes that are too many.
-const MODULES: &[(&str, &str, u64)] = &[
-    ("zarr-wasm-reader", "zarr_wasm", 850 << 10),
-    ("zarr-wasm-codecs", "zarr_wasm_codecs", 120 << 10),
-    ("zarr-wasm", "zarr_wasm_report", 1000 << 10),
-];
+/// The packages of the modules, with the compressed bytes that are too many.
+const MODULES: &[(&str, u64)] =
+    &[("zarr-wasm", 850 << 10), ("zarr-wasm-codecs", 120 << 10), ("zarr-wasm-report", 1000 << 10)];
 
 /// Builds the package in `target/web/zarr-kit`, and runs its tests.
 pub(crate) fn web(arguments: &[String]) -> Outcome {
@@ -66,7 +63,7 @@ pub(crate) fn web(arguments: &[String]) -> Outcome {
         "--remap-path-prefix={}/=\u{1f}--remap-path-prefix={home}/registry/src/=",
         root().display()
     );
-    for (package, ..) in MODULES {
+    for (package, _) in MODULES {
         // Each alone: together they would have the features of all.
         let what = ["rustc", "--release", "--locked", "--target", "wasm32-unknown-unknown"];
         step(
@@ -93,7 +90,8 @@ pub(crate) fn web(arguments: &[String]) -> Outcome {
     if package.exists() {
         fs::remove_dir_all(&package).map_err(|error| format!("{}: {error}", package.display()))?;
     }
-    for (_, name, largest) in MODULES {
+    for (name, largest) in MODULES {
+        let name = name.replace('-', "_");
         let bind = ["--target", "web", "--no-typescript", "--remove-producers-section"];
         step(
             Command::new(tools.join("bin/wasm-bindgen"))
@@ -113,7 +111,10 @@ pub(crate) fn web(arguments: &[String]) -> Outcome {
     let what = ["metadata", "--format-version", "1", "--locked", "--manifest-path", MANIFEST];
     let json = output(Command::new("cargo").args(what))?;
     let json = serde_json::from_str(&json).map_err(|error| error.to_string())?;
-    write(&package.join("THIRD-PARTY.txt"), &notices::web(&json)?)?;
+    write(
+        package.join("THIRD-PARTY.txt"),
+        &notices::web(&json, &MODULES.iter().map(|(name, _)| *name).collect::<Vec<_>>())?,
+    )?;
     test(&folder, &package)
 }
 
@@ -176,7 +177,7 @@ fn toolchain(folder: &Path) -> Result<PathBuf, String> {
     let mirror = uris.lines().find(|uri| uri.trim_end_matches('/').ends_with("/debian"));
     let mirror = mirror.ok_or("the npm package needs Debian's packages: apt knows no mirror")?;
     let key = "/usr/share/keyrings/debian-archive-keyring.gpg";
-    write(&apt.join("sources.list"), &format!("deb [signed-by={key}] {mirror} sid main\n"))?;
+    write(apt.join("sources.list"), &format!("deb [signed-by={key}] {mirror} sid main\n"))?;
     let at = apt.display();
     let settings = format!(
         "Dir::State \"{at}\"; Dir::State::lists \"{at}/lists\"; Dir::State::status \"/dev/null\";\n\
@@ -209,10 +210,10 @@ fn toolchain(folder: &Path) -> Result<PathBuf, String> {
             "#!/bin/sh\nexec '{libraries}/ld-linux-x86-64.so.2' --library-path '{libraries}:{usr}/lib' \
              --argv0 {name} '{usr}/{program}' {more} \"$@\"\n"
         );
-        write(&bin.join(name), &script)?;
+        write(bin.join(name), &script)?;
         step(Command::new("chmod").arg("+x").arg(bin.join(name)))?;
     }
-    write(&bin.join("ready"), "")?;
+    write(bin.join("ready"), "")?;
     Ok(bin)
 }
 
@@ -228,8 +229,4 @@ fn copy_all(from: &Path, to: &Path) -> Outcome {
 
 fn copy(from: &Path, to: &Path) -> Outcome {
     fs::copy(from, to).map(drop).map_err(|error| format!("{}: {error}", from.display()))
-}
-
-fn write(path: &Path, text: &str) -> Outcome {
-    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
