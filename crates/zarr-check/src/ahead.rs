@@ -7,7 +7,6 @@ use std::num::NonZeroUsize;
 
 use zarr_array::node::METADATA_KEY;
 use zarr_array::{ArrayError, ChunkLayout, Hierarchy, parallel};
-use zarr_grid::Axis;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use zarr_store::{Prefix, Store as _, StoreExt as _};
 
@@ -91,8 +90,6 @@ fn fits(prefix: &Prefix, array: &ArrayMetadata, memory: u64) -> bool {
     else {
         return false;
     };
-    let longest = |axis: &Axis| axis.distinct_edges().last().copied().unwrap_or(0);
     let size = u64::try_from(size).unwrap_or(u64::MAX);
-    let largest = layout.grid().axes().iter().map(longest).fold(size, u64::saturating_mul);
-    largest <= memory.checked_div(4).unwrap_or(0)
+    layout.grid().largest_chunk().saturating_mul(size) <= memory.checked_div(4).unwrap_or(0)
 }

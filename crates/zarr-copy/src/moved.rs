@@ -19,7 +19,7 @@ use zarr_codec::{NewInnerChunks, Scratch, ShardPiece};
 use zarr_store::{Key, StoreExt as _};
 
 use crate::error::{TransferError, grid_error, source, target};
-use crate::tasks::budget::{largest, size_of_elements};
+use crate::tasks::budget::size_of_elements;
 use crate::units::{UnitMoves, each_of};
 
 /// Chunks of the target between two looks at the marker.
@@ -150,7 +150,7 @@ impl<W: UnitWork> UnitMover<'_, W> {
     /// How many chunks are moved at once, and the memory of each: as many as fit if no unit is larger
     /// than its elements.
     fn at_once(&self) -> (NonZeroUsize, u64) {
-        let one = largest(self.to.grid()).saturating_mul(size_of_elements(self.to));
+        let one = self.to.grid().largest_chunk().saturating_mul(size_of_elements(self.to));
         let fit = self.memory.checked_div(one.max(1)).unwrap_or(1);
         let fit = NonZeroUsize::new(usize::try_from(fit).unwrap_or(usize::MAX));
         let at_once = fit.unwrap_or(NonZeroUsize::MIN).min(self.requests());

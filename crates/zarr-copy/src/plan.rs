@@ -8,7 +8,7 @@ use zarr_metadata::Codec;
 use crate::CopyOptions;
 use crate::error::{TransferError, source};
 use crate::prepared::Prepared;
-use crate::tasks::budget::{largest, size_of_elements};
+use crate::tasks::budget::size_of_elements;
 use crate::tasks::intermediate_place::IntermediatePlace;
 use crate::tasks::passes::Passes;
 use crate::tasks::route::{Route, Why};
@@ -58,7 +58,7 @@ impl CopyPlan {
             chunks,
             reads: reads(&prepared.tasks),
             tasks: count(&prepared.tasks),
-            memory: budget.memory(largest(&prepared.tasks).min(elements)),
+            memory: budget.memory(prepared.tasks.largest_chunk().min(elements)),
             route: Route::Direct,
             passes: None,
         };

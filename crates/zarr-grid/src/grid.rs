@@ -104,6 +104,23 @@ impl Grid {
         product(&self.declared)
     }
 
+    /// The number of elements of a chunk with the longest edge on each axis, which no occupied chunk
+    /// exceeds: for bounds on memory. An axis without chunks counts as one element, and what does not
+    /// fit as [`u64::MAX`].
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::{Axis, Grid};
+    ///
+    /// let months = Axis::from_lengths(90, [31, 28, 31])?;
+    /// assert_eq!(Grid::new([months, Axis::regular(100, 40)?]).largest_chunk(), 31 * 40);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn largest_chunk(&self) -> u64 {
+        self.axes.iter().map(|axis| axis.max_edge().max(1)).fold(1, u64::saturating_mul)
+    }
+
     /// Writes the numbers of the chunk with the element at `index` to `chunk`, and the element's
     /// index in the chunk to `local`. After an error their contents are unspecified.
     ///

@@ -34,9 +34,8 @@ pub(crate) fn stored_tasks<'a>(
         return Ok(None);
     }
     let grid = grid_of.grid();
-    let edges = grid.axes().iter().map(|axis| axis.max_edge().max(1));
     let size = u64::try_from(array.element_size().max(1)).unwrap_or(u64::MAX);
-    let most = edges.fold(CHUNKS_PER_TASK, u64::saturating_mul).min(PIECE / size);
+    let most = grid.largest_chunk().saturating_mul(CHUNKS_PER_TASK).min(PIECE / size);
     let tasks = grid.grouped(most, None).map_err(|cause| ArrayError::Grid {
         key: zarr_array::node::metadata_key(array.prefix()),
         cause,

@@ -379,8 +379,7 @@ impl Array {
     /// How many threads together hold no more than [`WAITING_MEMORY`], with two chunks per
     /// thread.
     fn threads_that_fit(&self) -> NonZeroUsize {
-        let axes = self.grid().axes().iter();
-        let elements = axes.fold(2, |all: u64, axis| all.saturating_mul(axis.max_edge().max(1)));
+        let elements = self.grid().largest_chunk().saturating_mul(2);
         let size = u64::try_from(self.element_size()).unwrap_or(u64::MAX);
         let fit = WAITING_MEMORY.checked_div(elements.saturating_mul(size)).unwrap_or(0);
         usize::try_from(fit).ok().and_then(NonZeroUsize::new).unwrap_or(NonZeroUsize::MIN)

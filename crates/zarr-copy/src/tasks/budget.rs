@@ -44,7 +44,7 @@ impl Budget {
         options: &CopyOptions,
     ) -> Result<Self, TransferError> {
         let size = size_of_elements(to);
-        let chunk = |array: &Array| largest(array.grid()).saturating_mul(size);
+        let chunk = |array: &Array| array.grid().largest_chunk().saturating_mul(size);
         let (from, one) = (chunk(from), chunk(to));
         // A chunk as stored, its decompressed form (twice, for stacked compressors), and its
         // elements. A thread never reads and writes at the same time.
@@ -78,7 +78,7 @@ impl Budget {
     /// All memory is for encoded chunks. A task that decodes none may have more elements than fit.
     pub(crate) fn of_moves(to: &Array, options: &CopyOptions) -> Self {
         let (size, bytes) = (size_of_elements(to), options.memory);
-        let elements = bytes.checked_div(size).unwrap_or(0).max(largest(to.grid()));
+        let elements = bytes.checked_div(size).unwrap_or(0).max(to.grid().largest_chunk());
         Self { threads: parallel::cores(), elements, bytes, buffers: 0, copies: 1, size }
     }
 
@@ -103,9 +103,4 @@ pub(crate) fn size_of_elements(array: &Array) -> u64 {
         false => array.element_size(),
     };
     u64::try_from(size).unwrap_or(u64::MAX).max(1)
-}
-
-/// The number of elements of the largest chunk.
-pub(crate) fn largest(grid: &Grid) -> u64 {
-    grid.axes().iter().fold(1, |product: u64, axis| product.saturating_mul(axis.max_edge().max(1)))
 }

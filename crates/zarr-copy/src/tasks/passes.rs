@@ -9,7 +9,7 @@ use zarr_store::{Prefix, Store};
 
 use crate::CopyOptions;
 use crate::error::{TransferError, target};
-use crate::tasks::budget::{Budget, largest};
+use crate::tasks::budget::Budget;
 
 /// Runs of edges that the document of an intermediate may have on each axis.
 const MOST_RUNS: u64 = 1 << 16;
@@ -48,10 +48,11 @@ impl Passes {
             let budgets =
                 (Budget::new(from, &between, options), Budget::new(&between, to, options));
             if let (Ok(one), Ok(two)) = budgets
-                && largest(&first) <= one.elements
-                && largest(&second) <= two.elements
+                && first.largest_chunk() <= one.elements
+                && second.largest_chunk() <= two.elements
             {
-                let memory = one.memory(largest(&first)).max(two.memory(largest(&second)));
+                let memory =
+                    one.memory(first.largest_chunk()).max(two.memory(second.largest_chunk()));
                 return Ok(Some(Self { first, second, grid, memory }));
             }
             elements = elements.saturating_sub(elements / 4);

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use zarr_array::Array;
-use zarr_grid::{Axis, Grid, GridError};
+use zarr_grid::{Grid, GridError};
 
 /// Chunks of the source in a task, whether they are stored or not, unless a single chunk of the
 /// target has more.
@@ -34,8 +34,7 @@ pub(crate) fn small_tasks(
             axis.grouped(source.max_edge().saturating_mul(chunks), Some(source))
         });
         let tasks = Grid::new(axes.collect::<Result<Vec<_>, _>>()?);
-        let edges = tasks.axes().iter().map(Axis::max_edge);
-        if edges.fold(1, u64::saturating_mul) <= elements {
+        if tasks.largest_chunk() <= elements {
             return Ok(Some(tasks));
         }
     }

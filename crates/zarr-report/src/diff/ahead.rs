@@ -81,8 +81,7 @@ fn equal<'p>(
         };
         let (ours, theirs) = (open(one, ours)?, open(other, theirs)?);
         let has_small_chunks = |array: &Array| {
-            let edges = array.grid().axes().iter().map(|axis| axis.max_edge());
-            edges.fold(size, u64::saturating_mul) <= SMALL
+            array.grid().largest_chunk().saturating_mul(size) <= SMALL
                 && array.grid().occupied_chunks().is_some_and(|chunks| chunks <= CHUNKS)
         };
         let is_small = has_small_chunks(&ours) && has_small_chunks(&theirs);

@@ -78,9 +78,7 @@ impl Array {
     /// The approximate bytes to decode for so many groups of points, to choose a number of
     /// threads.
     pub(super) fn bytes_of_groups(&self, groups: usize, element_size: usize) -> usize {
-        let axes = self.grid().axes().iter();
-        let chunk =
-            axes.fold(element_size, |all, axis| all.saturating_mul(narrow(axis.max_edge())));
-        groups.saturating_mul(chunk)
+        let elements = narrow(self.grid().largest_chunk());
+        groups.saturating_mul(elements).saturating_mul(element_size)
     }
 }
