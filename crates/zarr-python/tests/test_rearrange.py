@@ -103,6 +103,10 @@ def test_what_cannot_be_rearranged_is_refused(quarter, tmp_path):
         with pytest.raises(kind, match=message):
             array.rearrange(parts, axis)
         np.testing.assert_array_equal(array[...], quarter)
+    alike = zarr_kit.create("memory:", shape=(2, 2), dtype="f4", dimension_names=["x", "x"])
+    for change in (lambda: alike.rearrange([slice(0, 2)], "x"), lambda: alike.append(alike[...], axis="x")):
+        with pytest.raises(ValueError, match="several axes are named 'x': give a number"):
+            change()
     stale = zarr_kit.open(tmp_path / "a.zarr")
     array.rearrange([slice(31, 90)])
     with pytest.raises(zarr_kit.ConflictError):

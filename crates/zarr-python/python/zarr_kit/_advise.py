@@ -104,14 +104,11 @@ def advise(
 def _lengths(array: Array, read: Mapping[str | int, int]) -> list[int]:
     """The lengths of a read: numbers are numbers of axes, whatever the names are."""
     given: dict[int, int] = {}
-    dims = array.dims
     for key, length in read.items():
         try:
-            axis = axis_of(key, dims, array.ndim)
+            axis = axis_of(key, array.dims, array.ndim)
         except (IndexError, ValueError) as wrong:
             raise ValueError(f"reads {read!r}: {wrong}") from None
-        if isinstance(key, str) and (dims or ()).count(key) > 1:
-            raise ValueError(f"reads {read!r}: several axes are named {key!r}: give a number")
         if axis in given:
             raise ValueError(f"reads {read!r}: axis {key!r} is given twice")
         length = operator.index(length)

@@ -13,9 +13,12 @@ __all__ = ["axis_of", "parts_of"]
 def axis_of(axis: int | str, dims: tuple[str | None, ...] | None, ndim: int) -> int:
     """The number of an axis with this name or number."""
     if isinstance(axis, str):
-        if axis not in (dims or ()):
+        named = [number for number, name in enumerate(dims or ()) if name == axis]
+        if not named:
             raise ValueError(f"axis {axis!r}; the array has the axes {dims}")
-        return (dims or ()).index(axis)
+        if len(named) > 1:
+            raise ValueError(f"several axes are named {axis!r}: give a number")
+        return named[0]
     if not -ndim <= axis < ndim:
         raise IndexError(f"axis {axis} is out of bounds for an array of {ndim} axes")
     return axis % ndim
