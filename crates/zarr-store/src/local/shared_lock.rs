@@ -4,10 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::lock::{ALONE, HELD, SHARED, wait_for};
-use super::lock_file::{
-    LockableFile, has_no_locks, has_other_names, is_at, locked, open_or_create,
-};
+use super::lock::{ALONE, HELD, SHARED, unlocked, wait_for};
+use super::lock_file::{LockableFile, has_other_names, is_at, locked, open_or_create};
 use super::turn::wait_for_turn;
 use super::write::ATTEMPTS;
 use super::{LocalStore, names};
@@ -61,13 +59,7 @@ fn lock_file(store: &LocalStore, key: &Key, path: &Path) -> io::Result<Locked> {
             Err(error) => return Err(error),
         };
         if let Err(error) = wait_for(store, key, path, &file, &SHARED) {
-            if !has_no_locks(&error) {
-                return Err(error);
-            }
-            if !found {
-                let _stays = fs::remove_file(path);
-            }
-            return Ok(Locked::NoLocks);
+            return unlocked(&file, found, path, error).map(|()| Locked::NoLocks);
         }
         let is_there =
             !crate::step!("shared lock: comparison after the wait") || is_at(&file, path)?;
