@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use zarr_store::{
     DocumentLimit, Key, LocalStore, Location, ObjectMeta, Operation, Place, PlaceKind, Service,
-    Store, StoreError, StoreOptions, names_in, open_url, place_below, shown_url,
+    Store, StoreError, StoreOptions, has_bucket_in_path, names_in, open_url, place_below,
+    shown_url,
 };
 
 /// Opens the objects to which references lead.
@@ -308,25 +309,6 @@ const NO_TARGET: &str = "a reference leads to it, and only the named targets are
 /// object, and which counts for one method of HTTP alone.
 const QUERY: &str = "a reference leads to a URL with a query, such as a signed one, and these are not \
                      read; a '?' in the name of an object is written %3F";
-
-/// Whether clients with credentials take the first name in the path of this server's URLs as the
-/// bucket or container. If the name of the host has it, as in `https://s3data.s3.amazonaws.com`, they
-/// take nothing out of the path of the server alone.
-fn has_bucket_in_path(server: &str) -> bool {
-    let server = server.to_ascii_lowercase();
-    let Some(authority) = server.strip_prefix("https://") else { return false };
-    let host = authority.split_once(':').map_or(authority, |(host, _)| host);
-    (host.starts_with("s3.") && host.ends_with(".amazonaws.com"))
-        || [
-            ".r2.cloudflarestorage.com",
-            ".dfs.core.windows.net",
-            ".blob.core.windows.net",
-            ".dfs.fabric.microsoft.com",
-            ".blob.fabric.microsoft.com",
-        ]
-        .iter()
-        .any(|service| host.ends_with(service))
-}
 
 /// The key of a URL below another.
 fn below(url: &str, above: &str) -> Option<Result<Key, StoreError>> {

@@ -51,6 +51,7 @@ pub use self::addresses::options::StoreOptions;
 pub use self::addresses::place::{Place, PlaceKind, archive_of, open_url};
 pub use self::addresses::scheme::{Service, scheme};
 pub use self::addresses::shown::{shown_url, without_secrets};
+pub use self::addresses::trust::has_bucket_in_path;
 pub use self::addresses::url_names::{names_in, place_below, place_beside};
 pub use self::buffer::reserve;
 pub use self::document::DocumentLimit;

@@ -68,6 +68,38 @@ fn is_dots(name: &str) -> bool {
     matches!(percent_decoded_leniently(name).as_deref(), Ok("." | ".."))
 }
 
+/// Whether clients look for the bucket or container in the path on this host, whatever its port. On
+/// hosts of Amazon, they do if its name begins so; others have the bucket in the name.
+fn is_path_style(host: &str, amazon: &str) -> bool {
+    let ends = [
+        "r2.cloudflarestorage.com",
+        "dfs.core.windows.net",
+        "blob.core.windows.net",
+        "dfs.fabric.microsoft.com",
+        "blob.fabric.microsoft.com",
+    ];
+    ends.iter().any(|end| host.ends_with(end))
+        || (host.ends_with("amazonaws.com") && host.starts_with(amazon))
+}
+
+/// Whether the first name in the path of an `https` URL is the bucket or container for clients with
+/// credentials. If the name of the host has it, they take nothing out of the path.
+///
+/// # Examples
+/// ```
+/// use zarr_store::has_bucket_in_path;
+///
+/// assert!(has_bucket_in_path("https://s3.eu-west-1.amazonaws.com/data/x"));
+/// assert!(!has_bucket_in_path("https://s3data.s3.eu-west-1.amazonaws.com/x"));
+/// ```
+#[must_use]
+pub fn has_bucket_in_path(url: &str) -> bool {
+    let url = url.to_ascii_lowercase();
+    let Some(rest) = url.strip_prefix("https://") else { return false };
+    let host = rest.split([':', '/']).next().unwrap_or_default();
+    is_path_style(host, "s3.")
+}
+
 /// The bucket or server of a URL, in one spelling; `None` for a path, and for a URL that may be
 /// understood in several ways.
 fn bucket_of(url: &str) -> Option<String> {
@@ -83,14 +115,9 @@ fn bucket_of(url: &str) -> Option<String> {
     if authority.is_empty() || !is_plain {
         return None;
     }
-    // Some services have the bucket in the path, at any port.
     let host = authority.split_once(':').map_or(&*authority, |(host, _)| host);
-    let ends = |end: &str| host.trim_end_matches('.').ends_with(end);
-    let is_path_style = service == Service::Http
-        && ((ends("amazonaws.com") && host.starts_with("s3"))
-            || ends("cloudflarestorage.com")
-            || ends("core.windows.net")
-            || ends("fabric.microsoft.com"));
+    // Some clients take any of Amazon's hosts that begins so for one with the bucket in the path.
+    let is_path_style = service == Service::Http && is_path_style(host.trim_end_matches('.'), "s3");
     let in_path = if is_path_style { path.split('/').next() } else { None };
     if in_path.is_some_and(|bucket| bucket.is_empty() || path.split('/').any(is_dots)) {
         return None;

@@ -15,7 +15,9 @@ use super::retry::Watch;
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 use super::settings;
 use crate::addresses::scheme::{has_container_first, schemes};
-use crate::{Operation, Service, StoreError, StoreOptions, shown_url, without_secrets};
+use crate::{
+    Operation, Service, StoreError, StoreOptions, has_bucket_in_path, shown_url, without_secrets,
+};
 
 pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, StoreError> {
     let refuse = |reason: String| StoreError::Url { url: shown_url(text), reason };
@@ -41,18 +43,27 @@ pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, Sto
         return Err(refuse(reason.to_owned()));
     }
     let service = Service::of_scheme(url.scheme());
+    let whole_path =
+        || Path::from_url_path(url.path()).map_err(|error| without_secrets(&error.to_string()));
     let parsed = match service {
         // The URL of an object store is one of HTTP like any other, where its client would take
         // credentials along.
-        Some(Service::Http) if options.is_anonymous() => Path::from_url_path(url.path())
-            .map(|base| (ObjectStoreScheme::Http, base))
-            .map_err(|error| without_secrets(&error.to_string())),
+        Some(Service::Http) if options.is_anonymous() => {
+            whole_path().map(|base| (ObjectStoreScheme::Http, base))
+        }
         service => ObjectStoreScheme::parse(&url).map_err(|error| match service {
             Some(_) => without_secrets(&error.to_string()),
             None => no_client(&url),
         }),
     };
-    let (scheme, base) = parsed.map_err(refuse)?;
+    let (scheme, mut base) = parsed.map_err(refuse)?;
+    // The parser takes the bucket of `https://s3data.s3.amazonaws.com/x` for the service.
+    if scheme == ObjectStoreScheme::AmazonS3
+        && service == Some(Service::Http)
+        && !has_bucket_in_path(text)
+    {
+        base = whole_path().map_err(refuse)?;
+    }
     let fail = |error: Error| remote(service, Operation::Open, shown_url(text), error);
     match scheme {
         #[cfg(feature = "aws")]
@@ -206,4 +217,23 @@ fn http(
     // Plain HTTP has no conditional puts.
     let service = Some(Service::Http);
     Ok(Origin { backend, pages, by_folder, base, space, conditional_put: false, service })
+}
+
+#[cfg(all(test, feature = "aws"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_in_the_host_is_not_looked_for_in_the_path() {
+        let options = StoreOptions::new();
+        for (url, base) in [
+            ("https://s3.eu-west-1.amazonaws.com/b/x/y", "x/y"),
+            ("https://b.s3.eu-west-1.amazonaws.com/x/y", "x/y"),
+            ("https://s3data.s3.eu-west-1.amazonaws.com/x/y", "x/y"),
+            ("https://a.r2.cloudflarestorage.com/b/x/y", "x/y"),
+            ("s3://b/x/y", "x/y"),
+        ] {
+            assert_eq!(from_url(url, &options).expect("opens").base.as_ref(), base, "{url}");
+        }
+    }
 }
