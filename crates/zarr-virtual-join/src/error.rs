@@ -138,6 +138,12 @@ pub enum VirtualJoinError {
         /// The reason.
         reason: &'static str,
     },
+    /// Numbers of a narrower type would have to be converted, which members are not.
+    #[error("{}: a virtual join converts no values", Printable(place))]
+    Promotion {
+        /// The array or group.
+        place: String,
+    },
     /// The document has changed since it was read.
     #[error("{}: the document was changed or removed meanwhile", Printable(place))]
     Changed {

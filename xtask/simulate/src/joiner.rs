@@ -281,7 +281,7 @@ impl Joiner<'_> {
                 Piece::New(_) => Ok(Span::Inserted(Group::open(store.clone(), &prefix("m0")?)?)),
             });
             let spans = spans.collect::<Result<Vec<_>, ArrayError>>()?;
-            let plan = GroupRearrangement::plan(&group, DIMENSION, spans);
+            let plan = GroupRearrangement::plan(&group, DIMENSION, spans, false);
             let Some(plan) = refused(plan.map(|plan| Box::new(plan) as Box<dyn Rearranges>))?
             else {
                 return Ok(());

@@ -268,7 +268,7 @@ impl Linker<'_> {
             Piece::Kept(range) => Some(Span::Kept(range.clone())),
             Piece::New(_) => inserted.clone().map(Span::Inserted),
         });
-        let plan = document.rearrange(axis, &spans.collect::<Vec<_>>())?;
+        let plan = document.rearrange(axis, &spans.collect::<Vec<_>>(), false)?;
         let start = self.world.schedule.tick();
         match plan.write(UpdatePolicy::RequireExclusion) {
             // Others were faster, and nothing was written.

@@ -146,7 +146,7 @@ fn group(store: &Arc<dyn Store>) -> Group {
 
 fn rearrange_group(store: &Arc<dyn Store>, stop: u64) {
     let spans = [Span::Kept(2..6), Span::Kept(0..2)];
-    let plan = GroupRearrangement::plan(&group(store), "x", spans).expect("plans");
+    let plan = GroupRearrangement::plan(&group(store), "x", spans, false).expect("plans");
     plan.execute(&|progress| assert!(progress.done < stop, "interrupted")).expect("rearranges");
 }
 

@@ -337,7 +337,7 @@ fn where_no_array_has_names_axes_have_numbers() {
         // As `append` does it, with nothing after the end.
         let other = Span::Inserted(members[1].group().clone());
         let spans = [Span::Kept(0..end), other, Span::Kept(end..end)];
-        let plan = GroupRearrangement::plan(&whole, along, spans);
+        let plan = GroupRearrangement::plan(&whole, along, spans, false);
         if along == "-1" {
             let error = plan.expect_err("lengths differ").to_string();
             assert!(error.contains("1: has the length 1 on the dimension"), "{error}");

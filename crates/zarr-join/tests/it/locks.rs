@@ -141,7 +141,10 @@ fn rearranging_keeps_the_rule() {
     let group = hierarchy(&store);
     let other = few_less();
     let spans = [Span::Inserted(other), Span::Kept(0..9)];
-    GroupRearrangement::plan(&group, "time", spans).expect("fits").execute(&|_| {}).expect("does");
+    GroupRearrangement::plan(&group, "time", spans, false)
+        .expect("fits")
+        .execute(&|_| {})
+        .expect("does");
     let new: Vec<u8> = (1..=9).chain(1..=9).collect();
     assert_eq!(time(&group), [new.clone(), new]);
     assert_kept(&few, 10, 10);
@@ -161,7 +164,7 @@ fn repairs_keep_the_rule() {
         let dying: Arc<dyn Store> = Arc::new(dying);
         let of = Group::open(dying, &prefix("g"));
         let spans = [Span::Inserted(few_less()), Span::Kept(0..9)];
-        let plan = of.and_then(|of| GroupRearrangement::plan(&of, "time", spans));
+        let plan = of.and_then(|of| GroupRearrangement::plan(&of, "time", spans, false));
         let ended = plan.and_then(|plan| plan.execute(&|_| {}));
         match repair_group(&group).expect("repairs") {
             Some(Repair::Undone) => undone += 1,

@@ -50,8 +50,7 @@ pub(crate) fn rearrange(
 ) -> Done<PyArray> {
     let array: &PyArray = &array;
     if array.place.opened().is_some_and(Opened::is_virtual_join) {
-        refuse_promotion(promote)?;
-        return of_members(py, array, axis, parts);
+        return of_members(py, array, axis, parts, promote);
     }
     let named = |array: &PyArray| {
         Member::new(array.place.shown_node(array.array().prefix()), array.array().clone())
@@ -80,27 +79,20 @@ pub(crate) fn rearrange(
     Ok(PyArray::new(rearranged, place.clone()))
 }
 
-/// Refuses a promotion in a virtual join.
-fn refuse_promotion(promote: bool) -> PyResult<()> {
-    match promote {
-        true => Err(PyValueError::new_err("promote: a virtual join converts no values")),
-        false => Ok(()),
-    }
-}
-
 /// As [`rearrange`], in the document of a virtual join.
 fn of_members(
     py: Python<'_>,
     array: &PyArray,
     axis: usize,
     parts: Vec<PySpan<PyRef<'_, PyArray>>>,
+    promote: bool,
 ) -> Done<PyArray> {
     let (place, prefix) = (&array.place, array.array().prefix());
     let spans = spans(parts, |other| {
         let name = member_name(&other.place)?;
         Ok(NodeMember::Array(Member::new(name, other.array().clone())))
     })?;
-    write_members(py, place, &place.url_of(prefix), AxisOf::Number(axis), &spans)?;
+    write_members(py, place, &place.url_of(prefix), AxisOf::Number(axis), &spans, promote)?;
     PyArray::open(py, place.state(py, prefix)?)
 }
 
@@ -125,13 +117,14 @@ fn write_members(
     url: &str,
     axis: AxisOf<'_>,
     spans: &[Span<NodeMember>],
+    promote: bool,
 ) -> Done<()> {
     place.check_writable()?;
     let _counted = Counted;
     py.detach(|| {
         Signals::during(|_| {
             let document = document(place, url)?;
-            let plan = document.rearrange(axis, spans)?;
+            let plan = document.rearrange(axis, spans, promote)?;
             plan.write(UpdatePolicy::RequireExclusion)?;
             Ok::<_, Raised>(())
         })
@@ -164,12 +157,11 @@ pub(crate) fn rearrange_group(
 ) -> Done<()> {
     let group: &PyGroup = &group;
     if let Some(url) = group.virtual_join() {
-        refuse_promotion(promote)?;
         let spans = spans(parts, |other| {
             let name = member_name(&other.place)?;
             Ok(NodeMember::Group(GroupMember::new(name, other.group().clone())))
         })?;
-        return write_members(py, &group.place, &url, AxisOf::Named(dimension), &spans);
+        return write_members(py, &group.place, &url, AxisOf::Named(dimension), &spans, promote);
     }
     let mut inserted = Vec::new();
     let spans = spans(parts, |other| {
@@ -181,10 +173,7 @@ pub(crate) fn rearrange_group(
         Signals::during(|signals| {
             group.place.change(signals, |store| {
                 let whole = Group::open(store, group.prefix())?;
-                let plan = match promote {
-                    true => GroupRearrangement::plan_promoting(&whole, dimension, spans),
-                    false => GroupRearrangement::plan(&whole, dimension, spans),
-                }?;
+                let plan = GroupRearrangement::plan(&whole, dimension, spans, promote)?;
                 check_group_insertion(&plan, &shown, &inserted)?;
                 Ok::<_, Raised>(plan.execute(&|_| {})?)
             })

@@ -75,7 +75,7 @@ pub enum AxisOf<'a> {
 ///
 /// let document = StoredDocument::open(&place, &OpenOptions::new())?;
 /// let spans = [Span::Kept(59..90), Span::Kept(31..59)];
-/// let plan = document.rearrange(AxisOf::Number(0), &spans)?;
+/// let plan = document.rearrange(AxisOf::Number(0), &spans, false)?;
 /// assert_eq!((plan.arrays()[0].kept, plan.arrays()[0].removed), (2, 1));
 /// plan.write(UpdatePolicy::RequireExclusion)?;
 ///
@@ -212,12 +212,18 @@ impl StoredDocument {
     ///
     /// # Errors
     /// [`VirtualJoinError`] with the array, if a span does not consist of whole members or an
-    /// inserted array does not fit.
+    /// inserted array does not fit; [`VirtualJoinError::Promotion`] with `promote`, which
+    /// [`GroupRearrangement::plan`](zarr_join::rearrange::GroupRearrangement::plan) allows.
     pub fn rearrange(
         &self,
         axis: AxisOf<'_>,
         spans: &[Span<NodeMember>],
+        promote: bool,
     ) -> Result<MemberRearrangement<'_>, VirtualJoinError> {
+        if promote {
+            let place = self.shown(self.inner.as_str());
+            return Err(VirtualJoinError::Promotion { place });
+        }
         // Before anything is looked up, so that no change is missed.
         let since = SystemTime::now();
         self.length(axis)?;

@@ -161,7 +161,8 @@ const OPERATIONS: [Operation; 20] = [
     }),
     ("rearrange a group", |place| {
         let group = place.group()?;
-        let plan = GroupRearrangement::plan(&group, "x", [Span::Kept(4..8), Span::Kept(0..4)])?;
+        let plan =
+            GroupRearrangement::plan(&group, "x", [Span::Kept(4..8), Span::Kept(0..4)], false)?;
         plan.execute(&|_| {})?;
         Ok(())
     }),

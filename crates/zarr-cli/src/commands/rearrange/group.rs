@@ -36,10 +36,7 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
         Ok(other)
     })?;
     let names: Vec<String> = inserted.iter().map(|member| member.name().to_owned()).collect();
-    let plan = match args.promote {
-        true => GroupRearrangement::plan_promoting(&group, &args.axis, spans),
-        false => GroupRearrangement::plan(&group, &args.axis, spans),
-    };
+    let plan = GroupRearrangement::plan(&group, &args.axis, spans, args.promote);
     let plan = plan.map_err(|cause| place.failed(cause))?;
     check_group_insertion(&plan, &place.shown, &names)?;
     let left_out = names_of_other_objects(&inserted)?;

@@ -19,10 +19,6 @@ use crate::output::print::done;
 use crate::stores::access::place_options;
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
-    if args.promote {
-        let message = "--promote: a virtual join converts no values".to_owned();
-        return Err(CliError::Usage { message });
-    }
     let document = StoredDocument::open(&args.array, &place_options().of_joins())?;
     let names = document.array().and_then(|array| array.dimension_names()).unwrap_or_default();
     let axis = match document.array() {
@@ -41,7 +37,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
         let member = NodeMember::open(&from.shown, from.store.clone(), &Prefix::root());
         member.map_err(|cause| from.failed(cause))
     })?;
-    let plan = document.rearrange(axis, &spans)?;
+    let plan = document.rearrange(axis, &spans, args.promote)?;
     if document.array().is_none() {
         let inserted = spans.iter().filter_map(|span| match span {
             Span::Inserted(NodeMember::Group(member)) => Some(member.clone()),

@@ -114,7 +114,9 @@ impl GroupRearrangement {
     /// that have a dimension of this name, or number: see [`GroupAxes::dimension`] and
     /// [`Rearrangement::plan`]. An inserted group has the same
     /// arrays with this dimension, at the same paths. Its other arrays are not looked at. Its times are
-    /// converted to the units of the group's own, exactly.
+    /// converted to the units of the group's own, exactly. With `promote`, its arrays may have numbers
+    /// of a narrower type than the group's own: they are written in its type, from memory, at most
+    /// 4 GiB in all.
     ///
     /// # Errors
     /// [`ArrayError::Refused`] with the path of the array or group if no array has this dimension,
@@ -136,7 +138,7 @@ impl GroupRearrangement {
     ///     group.create_array(name, metadata.dimension_names(["time"]).build()?)?;
     /// }
     /// group.array("temp")?.write(31..32, &[5])?;
-    /// let plan = GroupRearrangement::plan(&group, "time", [Span::Kept(31..90)])?;
+    /// let plan = GroupRearrangement::plan(&group, "time", [Span::Kept(31..90)], false)?;
     /// assert_eq!(plan.arrays().len(), 2);
     /// plan.execute(&|_| {})?;
     /// assert_eq!(group.array("time")?.shape(), [59]);
@@ -144,27 +146,6 @@ impl GroupRearrangement {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn plan(
-        group: &Group,
-        dimension: &str,
-        spans: impl IntoIterator<Item = Span<Group>>,
-    ) -> Result<Self, ArrayError> {
-        Self::planned(group, dimension, spans, false)
-    }
-
-    /// As [`plan`](Self::plan), where inserted arrays may have numbers of a narrower type than the
-    /// group's own: they are written in its type, from memory, at most 4 GiB in all.
-    ///
-    /// # Errors
-    /// As [`plan`](Self::plan).
-    pub fn plan_promoting(
-        group: &Group,
-        dimension: &str,
-        spans: impl IntoIterator<Item = Span<Group>>,
-    ) -> Result<Self, ArrayError> {
-        Self::planned(group, dimension, spans, true)
-    }
-
-    fn planned(
         group: &Group,
         dimension: &str,
         spans: impl IntoIterator<Item = Span<Group>>,

@@ -72,7 +72,8 @@ pub(super) fn open_group(store: &Arc<dyn Store>) -> Result<Group, ArrayError> {
 }
 
 pub(super) fn run(store: &Arc<dyn Store>, spans: &[Span<Group>]) -> Result<(), ArrayError> {
-    GroupRearrangement::plan(&open_group(store)?, "time", spans.iter().cloned())?.execute(&|_| {})
+    GroupRearrangement::plan(&open_group(store)?, "time", spans.iter().cloned(), false)?
+        .execute(&|_| {})
 }
 
 pub(super) fn settle(store: &Arc<dyn Store>) -> Result<Option<Repair>, ArrayError> {
@@ -366,8 +367,9 @@ fn all_arrays_with_the_dimension_are_rearranged_alike() {
         let [before, ..] = seen(&store);
         let other = open(&store, "g/other").expect("opens");
         let other = (other.metadata().json().to_owned(), rows(&other, 0));
-        let plan = GroupRearrangement::plan(&open_group(&store).expect("opens"), "time", spans)
-            .expect("fits");
+        let plan =
+            GroupRearrangement::plan(&open_group(&store).expect("opens"), "time", spans, false)
+                .expect("fits");
         let paths: Vec<&str> =
             plan.arrays().iter().map(|plan| plan.array().prefix().as_str()).collect();
         assert_eq!(paths, ARRAYS.map(|(path, _)| path));
@@ -399,8 +401,9 @@ fn what_does_not_fit_all_arrays_is_refused_and_nothing_is_changed() {
     let group = open_group(&store).expect("opens");
     let kept = |range| vec![Span::Kept(range)];
     let error = |dimension: &str, spans: Vec<Span<Group>>| {
-        let error =
-            GroupRearrangement::plan(&group, dimension, spans).expect_err("refused").to_string();
+        let error = GroupRearrangement::plan(&group, dimension, spans, false)
+            .expect_err("refused")
+            .to_string();
         assert!(objects(&*store) == before);
         error
     };
@@ -447,7 +450,7 @@ fn what_does_not_fit_all_arrays_is_refused_and_nothing_is_changed() {
         "g/time: has the length 5 on the dimension time, and inner/rain has 4"
     );
     // What keeps everything changes nothing.
-    GroupRearrangement::plan(&group, "time", kept(0..9))
+    GroupRearrangement::plan(&group, "time", kept(0..9), false)
         .expect("fits")
         .execute(&|_| {})
         .expect("does nothing");
@@ -455,8 +458,9 @@ fn what_does_not_fit_all_arrays_is_refused_and_nothing_is_changed() {
     let squares =
         named(&document(&[9, 9], &regular(&[9, 9]), SLASH, BYTES), "[\"time\", \"time\"]");
     filled(store.clone(), &at("g/squares"), &squares, 0);
-    let twice =
-        GroupRearrangement::plan(&group, "time", kept(2..9)).expect_err("refused").to_string();
+    let twice = GroupRearrangement::plan(&group, "time", kept(2..9), false)
+        .expect_err("refused")
+        .to_string();
     assert_eq!(twice, "g/squares: two axes have the dimension time");
 }
 

@@ -200,7 +200,8 @@ fn a_group_is_not_rearranged_while_a_copy_still_makes_any_of_its_arrays() {
     let store: Arc<dyn Store> = memory();
     hierarchy(&store);
     let spans = [Span::Kept(2..9)];
-    let planned = GroupRearrangement::plan(&open_group(&store).expect("opens"), "time", spans);
+    let planned =
+        GroupRearrangement::plan(&open_group(&store).expect("opens"), "time", spans, false);
     let planned = planned.expect("fits");
     for place in ["g/inner/rain", "g/inner", "g"] {
         let marker = at(place).key("zarr-kit-copy.json").expect("a key");

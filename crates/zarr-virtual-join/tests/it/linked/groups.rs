@@ -159,7 +159,7 @@ fn insert(
     let axis = AxisOf::Named(dimension);
     let end = document.length(axis)?;
     let spans = [Span::Kept(0..at), Span::Inserted(member), Span::Kept(at..end)];
-    document.rearrange(axis, &spans)?.write(UpdatePolicy::RequireExclusion)
+    document.rearrange(axis, &spans, false)?.write(UpdatePolicy::RequireExclusion)
 }
 
 #[test]

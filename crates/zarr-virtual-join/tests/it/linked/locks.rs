@@ -140,7 +140,7 @@ fn joins_of_arrays_beside_their_members_keep_the_rule() {
     assert_eq!(read(), [1, 2, 3, 6]);
     let document = place.document("all.zjoin");
     let spans = [Span::Kept(3..4), Span::Inserted(NodeMember::Array(b)), Span::Kept(0..3)];
-    let plan = document.rearrange(AxisOf::Number(0), &spans).expect("fits");
+    let plan = document.rearrange(AxisOf::Number(0), &spans, false).expect("fits");
     plan.write(SOLE).expect("writes");
     let late = plan.write(SOLE);
     assert!(matches!(late, Err(VirtualJoinError::Changed { .. })), "{late:?}");
@@ -167,7 +167,7 @@ fn joins_of_groups_that_are_copied_and_checked_keep_the_rule() {
     let document = place.document("all.zjoin");
     let group = NodeMember::Group(GroupMember::new(place.url(""), member(&store, "c", &[6])));
     let spans = [Span::Kept(3..5), Span::Inserted(group), Span::Kept(0..3)];
-    let plan = document.rearrange(AxisOf::Named("time"), &spans).expect("fits");
+    let plan = document.rearrange(AxisOf::Named("time"), &spans, false).expect("fits");
     plan.write(SOLE).expect("writes");
 
     let joined = place.joined("all.zjoin");

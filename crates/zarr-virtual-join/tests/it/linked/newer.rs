@@ -272,7 +272,7 @@ fn an_inserted_member_has_its_own_time_unless_no_member_has_one() {
         let document = StoredDocument::open(url, &OpenOptions::new()).expect("is there");
         let member = NodeMember::Array(members[2].clone());
         let spans = [Span::Kept(0..12), Span::Inserted(member)];
-        let plan = document.rearrange(AxisOf::Number(0), &spans).expect("fits");
+        let plan = document.rearrange(AxisOf::Number(0), &spans, false).expect("fits");
         plan.write(UpdatePolicy::RequireExclusion).expect("writes");
         Document::from_json(url, &fs::read(&place).expect("reads")).expect("valid")
     };

@@ -61,7 +61,7 @@ fn members_in_another_order_are_rows_in_another_order() {
         let kept = some(&mut random, laid.tiles().bounds(axis));
         let document = StoredDocument::open(url, &OpenOptions::new()).expect("is there");
         let spans: Vec<Span<NodeMember>> = kept.iter().cloned().map(Span::Kept).collect();
-        let plan = document.rearrange(AxisOf::Number(axis), &spans).expect("fits");
+        let plan = document.rearrange(AxisOf::Number(axis), &spans, false).expect("fits");
         let before = whole(&open(&place).expect("opens"));
         plan.write(SOLE).expect("writes");
 
@@ -115,7 +115,7 @@ fn an_inserted_member_is_where_a_join_of_all_has_it() {
         let length = document.length(AxisOf::Number(axis)).expect("an axis");
         let spans =
             [Span::Kept(0..at), Span::Inserted(NodeMember::Array(one)), Span::Kept(at..length)];
-        let plan = document.rearrange(AxisOf::Number(axis), &spans).expect("fits");
+        let plan = document.rearrange(AxisOf::Number(axis), &spans, false).expect("fits");
         plan.write(SOLE).expect("writes");
         assert_eq!(whole(&open(&place).expect("opens")), expected(&laid), "seed {seed}");
         done += 1;
@@ -147,7 +147,7 @@ fn what_is_not_whole_members_is_refused_and_nothing_is_written() {
     let url = |place: &std::path::Path| place.to_str().expect("UTF-8").to_owned();
     let error = |place: &std::path::Path, axis: AxisOf<'_>, spans: &[Span<NodeMember>]| {
         let document = StoredDocument::open(&url(place), &OpenOptions::new()).expect("is there");
-        let error = document.rearrange(axis, spans).expect_err("does not fit");
+        let error = document.rearrange(axis, spans, false).expect_err("does not fit");
         error.to_string().replace(&format!("{}/", folder.display()), "")
     };
     let (kept, axis) = (Span::Kept, AxisOf::Number);
@@ -171,6 +171,11 @@ fn what_is_not_whole_members_is_refused_and_nothing_is_written() {
         error(&row, axis(1), &inserted(nested)),
     ];
     insta::assert_snapshot!(messages.join("\n"));
+    let document = StoredDocument::open(&url(&row), &OpenOptions::new()).expect("is there");
+    let narrower = inserted(bytes(folder, "i", &[2, 1], &["y", "x"]));
+    let promoted = document.rearrange(axis(1), &narrower, true).expect_err("converts nothing");
+    let expected = format!("{}: a virtual join converts no values", row.display());
+    assert_eq!(promoted.to_string(), expected);
     assert_eq!(fs::read(&place).expect("reads"), before);
     for (url, message) in [
         (folder.join("none.zjoin"), "none.zjoin: there is no virtual join here"),
@@ -195,7 +200,7 @@ fn a_document_that_others_have_changed_is_not_overwritten() {
     let (one, other) = (open(), open());
     let plan = |document: &StoredDocument, range: Range<u64>| {
         let spans = [Span::Kept(range)];
-        document.rearrange(AxisOf::Named("x"), &spans).and_then(|plan| plan.write(SOLE))
+        document.rearrange(AxisOf::Named("x"), &spans, false).and_then(|plan| plan.write(SOLE))
     };
     plan(&one, 2..6).expect("writes");
     let written = fs::read(&place).expect("reads");
