@@ -2,6 +2,7 @@
 
 #[cfg(feature = "async")]
 mod asynchronous;
+mod cache;
 mod chunks;
 mod codecs;
 mod elements;
@@ -10,6 +11,7 @@ mod joined;
 mod open;
 mod points;
 pub(crate) mod read;
+mod recent;
 mod shard_indices;
 mod sparse;
 mod stored;
@@ -106,6 +108,7 @@ pub struct Array {
     /// The user's setting, if any.
     range_cost: Option<u64>,
     empty_chunks_stored: bool,
+    cache: Option<Arc<cache::Cache>>,
 }
 
 /// The state that all clones of an array share.
@@ -177,6 +180,7 @@ impl Array {
             dropped: None,
             range_cost: None,
             empty_chunks_stored: false,
+            cache: None,
         })
     }
 
@@ -190,7 +194,13 @@ impl Array {
 
     fn rebound(&self, metadata: ArrayMetadata, options: Options) -> Result<Self, ArrayError> {
         let new = Self::bind(self.hierarchy.clone(), self.prefix(), metadata, options)?;
-        Ok(Self { shared: new.shared, ..self.clone() })
+        Ok(self.with_shared(self.hierarchy.clone(), new.shared))
+    }
+
+    /// The handle of another array with the same settings; it keeps nothing of this one.
+    fn with_shared(&self, hierarchy: Hierarchy, shared: Arc<Shared>) -> Self {
+        let cache = self.cache.as_ref().map(|cache| cache.emptied());
+        Self { hierarchy, shared, cache, ..self.clone() }
     }
 
     /// Refuses a place that contains chunks, because a new array would show them as its own.
@@ -278,7 +288,7 @@ impl Array {
             indices: shard_indices::Indices::default(),
             members: hierarchy.members(prefix),
         };
-        Self { hierarchy, shared: Arc::new(shared), ..self.clone() }
+        self.with_shared(hierarchy, Arc::new(shared))
     }
 
     /// Sets the number of bytes that can be read in the time that one more range takes. Ranges that

@@ -4,6 +4,8 @@
 mod around;
 #[cfg(all(test, feature = "async"))]
 mod asynchronous;
+#[cfg(test)]
+mod cache;
 mod consolidate;
 #[cfg(test)]
 mod damage;

@@ -90,7 +90,7 @@ impl AsyncArray {
                     true => buffer = wanted.zeroed()?,
                     false => buffer.resize(wanted.length(), 0),
                 }
-                array.read_wanted(wanted, &mut buffer)?;
+                array.read_wanted(&selection, wanted, &mut buffer)?;
                 Ok(buffer)
             });
         };
@@ -145,6 +145,18 @@ impl Array {
     ) -> Result<M, ArrayError> {
         let selected = Selected::new(self, selection)?;
         let mut memory = room(&selected)?;
+        if let Some(units) = self.through_cache(memory.as_mut().len()) {
+            let selection = selection.clone().into();
+            let read = move || {
+                let read = units.read_bytes(&selection, memory.as_mut());
+                (read, memory)
+            };
+            let (read, filled) = threads::run_blocking(&**self.store(), read).await?;
+            if read.is_ok() {
+                return Ok(filled);
+            }
+            memory = filled;
+        }
         let order = selected.order();
         let transfer = Transfer::new(selected, memory.as_mut().len())?;
         let Some(order) = order else {

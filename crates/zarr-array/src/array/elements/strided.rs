@@ -126,14 +126,19 @@ impl Array {
             return Err(CopyError::ElementSize { expected, found }.into());
         }
         selection.check_shape(Some(out.view().shape()))?;
+        if let Some(units) = self.through_cache(wanted.length())
+            && units.read_to(selection, out.lend()).is_ok()
+        {
+            return Ok(());
+        }
         let selected = match wanted {
             Wanted::Product(selected) => selected,
             points @ Wanted::Points { .. } => {
                 if let Some(out) = out.as_mut_slice() {
-                    return self.read_wanted(points, out);
+                    return self.read_wanted(selection, points, out);
                 }
                 let mut elements = points.zeroed()?;
-                self.read_wanted(points, &mut elements)?;
+                self.read_wanted(selection, points, &mut elements)?;
                 return copied(&elements, out);
             }
         };

@@ -145,7 +145,7 @@ impl<T: Element> sealed::Read<Vec<T>> for T {
         array.check_type::<T>()?;
         let wanted = Wanted::new(array, selection)?;
         let mut bits = zeroed_bits::<T>(wanted.length()).ok_or_else(|| wanted.too_large())?;
-        array.read_wanted(wanted, bytemuck::cast_slice_mut(&mut bits))?;
+        array.read_wanted(selection, wanted, bytemuck::cast_slice_mut(&mut bits))?;
         array.elements(bits)
     }
 

@@ -56,7 +56,7 @@ impl Array {
         let selection = selection.into();
         let wanted = Wanted::new(self, &selection)?;
         let mut out = wanted.zeroed()?;
-        self.read_wanted(wanted, &mut out)?;
+        self.read_wanted(&selection, wanted, &mut out)?;
         Ok(out)
     }
 
@@ -68,15 +68,21 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let wanted = Wanted::new(self, selection)?;
         check_length(out.len(), wanted.length())?;
-        self.read_wanted(wanted, out)
+        self.read_wanted(selection, wanted, out)
     }
 
-    /// Reads into memory of the right length.
+    /// Reads into memory of the right length what is wanted of this selection.
     pub(in crate::array) fn read_wanted(
         &self,
+        selection: &AnySelection,
         wanted: Wanted<'_>,
         out: &mut [u8],
     ) -> Result<(), ArrayError> {
+        if let Some(units) = self.through_cache(out.len())
+            && units.read_bytes(selection, out).is_ok()
+        {
+            return Ok(());
+        }
         match wanted {
             Wanted::Product(selected) => {
                 let threads = self.threads_for(out.len());

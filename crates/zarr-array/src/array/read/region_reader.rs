@@ -182,6 +182,11 @@ impl<C: Deref<Target = ChunkCodec> + Clone> RegionReader<C> {
         self.object.key()
     }
 
+    /// The version of the object that was read; `None` if it is missing, or the store tells none.
+    pub(in crate::array) fn version(&self) -> Option<&Version> {
+        self.object.version.as_ref()?.as_ref()
+    }
+
     /// The bytes of the chunk's object that are needed next, `None` if the part has been read.
     pub(in crate::array) fn need(&self) -> Option<ReadRange<'_>> {
         if self.done { None } else { read_range(self.readers.need()) }

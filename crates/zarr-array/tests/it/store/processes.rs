@@ -4,7 +4,7 @@ use std::io::{BufReader, Read};
 use std::process::{Child, ChildStdout};
 use std::thread;
 
-use zarr_array::store::{Prefix, StoreOptions, open_url};
+use zarr_array::store::{LocalStore, Prefix, StoreOptions, open_url};
 use zarr_array::{Array, Selection};
 use zarr_metadata::ArrayMetadata;
 use zarr_store_tests::child::{self, say};
@@ -24,6 +24,16 @@ fn child() {
             let array = Array::open(store, &Prefix::root()).unwrap();
             let (first, threads) = (first.parse().unwrap(), threads.parse().unwrap());
             interleave(&array, first, threads, rounds.parse().unwrap());
+        }
+        // Writes each byte of its input to all elements.
+        ["fill", root] => {
+            let store = std::sync::Arc::new(LocalStore::open(root).unwrap());
+            let array = Array::open(store, &Prefix::root()).unwrap();
+            let region = Selection::whole(array.shape());
+            for value in std::io::stdin().lock().bytes() {
+                array.write(&region, &vec![value.unwrap(); 4]).unwrap();
+                say("written");
+            }
         }
         ["workload", root, step] => {
             crate::workload::run_from(root, step.parse().unwrap(), say);

@@ -1,0 +1,447 @@
+//! Arrays with a cache, beside the same arrays without it: what is decoded and asked for again, and
+//! that no read sees what is no longer stored.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use zarr_array::store::{
+    Key, LocalStore, MemoryStore, ObjectMeta, Prefix, Store, StoreExt as _, Version,
+};
+use zarr_array::{AnySelection, Array, ArrayError, AxisSelection, Points, Selection, Truncation};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid, Codec, DataType};
+use zarr_view::{Output, View};
+
+use watched::{Tells, Watched, counted};
+
+mod watched;
+
+/// 16 by 16 in shards of 8 by 8 with inner chunks of 2 by 4, all stored.
+fn watched() -> (Arc<Watched>, Array, Arc<AtomicU64>) {
+    let decodes = Arc::new(AtomicU64::new(0));
+    let (codec, options) = counted(&decodes);
+    let builder = ArrayBuilder::new([16, 16], DataType::Uint8).chunk_shape([8, 8]);
+    let builder = builder.codecs([Codec::sharding([2, 4], [Codec::bytes(), codec])]);
+    let metadata = builder.fill_value(255).build().expect("valid");
+    let store = Watched::new(MemoryStore::new());
+    let array = Array::create_with(store.clone(), &Prefix::root(), metadata, options);
+    let array = array.expect("creates").with_threads(NonZeroUsize::MIN);
+    array.write([0..16, 0..16], &numbers()).expect("writes");
+    decodes.store(0, Ordering::Relaxed);
+    store.asked();
+    (store, array, decodes)
+}
+
+fn numbers() -> Vec<u8> {
+    (0..=254).chain([0]).collect()
+}
+
+#[test]
+fn a_window_read_again_is_neither_fetched_nor_decoded() {
+    let (store, plain, decodes) = watched();
+    let taken = || decodes.swap(0, Ordering::Relaxed);
+    let array = plain.clone().with_cache(1 << 20);
+    let window = || [3..6, 6..11];
+    let wanted = plain.read(window()).expect("reads");
+    taken();
+    store.asked();
+
+    assert_eq!(array.read(window()).expect("reads"), wanted);
+    // Two rows of inner chunks by three; shards side by side.
+    assert_eq!((taken(), store.asked().0), (4, 2));
+    assert_eq!(array.read(window()).expect("reads"), wanted);
+    assert_eq!((taken(), store.asked()), (0, (2, 0)));
+    // By every way to read, of a clone too; of what is new, only that is decoded.
+    let clone = array.clone().with_cache(1 << 20);
+    assert_eq!(clone.read_as::<u8>(window()).expect("reads"), wanted);
+    let mut bytes = vec![0; 15];
+    clone.read_into(window(), &mut bytes).expect("reads");
+    assert_eq!(bytes, wanted);
+    let view = View::contiguous(&[5, 3]).unwrap().permute(&[1, 0]).unwrap();
+    let mut turned = vec![0; 15];
+    clone.read_into(window(), Output::new(&mut turned, &view, 1).unwrap()).expect("reads");
+    assert!((0..15).all(|at| turned[at % 5 * 3 + at / 5] == wanted[at]));
+    let points = Points::from([[5, 3, 3], [10, 6, 6]]);
+    assert_eq!(clone.read(points).expect("reads"), [90, 54, 54]);
+    assert_eq!(array.read(([5, 3, 3], 6)).expect("reads"), [86, 54, 54]);
+    assert_eq!((taken(), store.asked().1), (0, 0));
+    clone.read([2..6, 6..13]).expect("reads");
+    assert_eq!(taken(), 2);
+    // Whatever else is set stays, and so does the cache.
+    let again = clone.with_range_cost(9).with_threads(NonZeroUsize::MIN);
+    again.read(window()).expect("reads");
+    assert_eq!(taken(), 0);
+    // Another limit begins an empty one; without one, all is decoded again.
+    again.clone().with_cache(2 << 20).read(window()).expect("reads");
+    again.with_cache(0).read(window()).expect("reads");
+    assert_eq!(taken(), 8);
+}
+
+#[cfg(feature = "async")]
+#[test]
+fn asynchronous_reads_use_the_same_cache() {
+    let (store, plain, decodes) = watched();
+    let array = plain.clone().with_cache(1 << 20);
+    let wanted = plain.read([3..6, 6..11]).expect("reads");
+    array.read([3..6, 6..11]).expect("reads");
+    decodes.store(0, Ordering::Relaxed);
+    store.asked();
+    futures_executor::block_on(async {
+        let array = array.asynchronous();
+        assert_eq!(array.read([3..6, 6..11]).await.expect("reads"), wanted);
+        assert_eq!(array.read_as::<u8>([3..6, 6..11]).await.expect("reads"), wanted);
+        assert_eq!(array.read(([5, 3], 6..8)).await.expect("reads"), [86, 87, 54, 55]);
+        assert_eq!(array.read(Points::from([[5], [10]])).await.expect("reads"), [90]);
+    });
+    assert_eq!((decodes.load(Ordering::Relaxed), store.asked().1), (0, 0));
+}
+
+#[test]
+fn what_does_not_fit_is_read_without_the_cache() {
+    let (store, plain, decodes) = watched();
+    // An inner chunk with its bookkeeping is larger.
+    let small = plain.clone().with_cache(8);
+    small.read([0..1, 0..8]).expect("reads");
+    assert_eq!((store.asked().0, decodes.swap(0, Ordering::Relaxed)), (0, 2));
+    // A read of more bytes than the limit leaves what is kept.
+    let limit = 1000;
+    let array = plain.with_cache(limit);
+    array.read([0..2, 0..4]).expect("reads");
+    assert!(numbers().len() < limit);
+    decodes.store(0, Ordering::Relaxed);
+    store.asked();
+    let lists: [Vec<u64>; 2] = [vec![9; 50], vec![9; 50]];
+    array.read(lists.map(AxisSelection::Indices)).expect("reads");
+    assert_eq!((store.asked().0, decodes.swap(0, Ordering::Relaxed)), (0, 1));
+    array.read([0..2, 0..4]).expect("reads");
+    assert_eq!(decodes.load(Ordering::Relaxed), 0);
+}
+
+/// The version of an object by its size alone, and a time.
+fn by_size(meta: ObjectMeta, modified: Option<SystemTime>) -> ObjectMeta {
+    ObjectMeta { version: Some(Version::from_numbers([meta.size, 0, 0, 0])), modified, ..meta }
+}
+
+fn whole_seconds(before: u64) -> SystemTime {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    SystemTime::UNIX_EPOCH + Duration::from_secs(since - before)
+}
+
+#[test]
+fn objects_whose_next_version_may_look_like_this_one_are_not_kept() {
+    let young: [Tells; 4] = [
+        |meta| by_size(meta, Some(SystemTime::now())),
+        // The clock of a server that is ahead.
+        |meta| by_size(meta, Some(SystemTime::now() + Duration::from_secs(3))),
+        |meta| by_size(meta, Some(SystemTime::now() - Duration::from_millis(30))),
+        |meta| by_size(meta, Some(whole_seconds(1))),
+    ];
+    for tells in young {
+        let (store, decodes) = (Watched::new(MemoryStore::new()), Arc::default());
+        let (codec, options) = counted(&decodes);
+        let builder = ArrayBuilder::new([4], DataType::Uint8).chunk_shape([4]);
+        let metadata = builder.codecs([Codec::bytes(), codec]).build().expect("valid");
+        let array = Array::create_with(store.clone(), &Prefix::root(), metadata, options);
+        let plain = array.expect("creates");
+        let array = plain.clone().with_cache(1 << 20);
+        store.tell(tells);
+        for round in 1..5 {
+            plain.write(0..4, &[round; 4]).expect("writes");
+            assert_eq!(array.read(0..4).expect("reads"), [round; 4]);
+        }
+        // The same version, a while later.
+        let old: [Tells; 2] = [
+            |meta| by_size(meta, Some(SystemTime::now() - Duration::from_millis(90))),
+            |meta| by_size(meta, Some(whole_seconds(4))),
+        ];
+        for tells in old {
+            let array = plain.clone().with_cache(1 << 20);
+            store.tell(tells);
+            decodes.store(0, Ordering::Relaxed);
+            assert_eq!(array.read(0..4).expect("reads"), [4; 4]);
+            assert_eq!(array.read(0..4).expect("reads"), [4; 4]);
+            assert_eq!(decodes.load(Ordering::Relaxed), 1);
+        }
+    }
+}
+
+#[test]
+fn stores_without_versions_are_read_without_the_cache() {
+    let (store, plain, _) = watched();
+    store.tell(|meta| ObjectMeta { version: None, ..meta });
+    let array = plain.clone().with_cache(1 << 20);
+    for round in 0..4_u8 {
+        plain.write([0..2, 0..2], &[round; 4]).expect("writes");
+        store.asked();
+        assert_eq!(array.read([0..2, 0..2]).expect("reads"), [round; 4]);
+        assert_eq!(store.asked().0, u64::from(round == 0));
+    }
+}
+
+#[test]
+fn objects_that_appear_change_and_disappear_are_seen() {
+    let (store, plain, _) = watched();
+    let array = plain.clone().with_cache(1 << 20);
+    let key = Key::new("c/0/0").expect("a key");
+    let old = store.inner.read(&key).expect("reads").expect("stored");
+    for _ in 0..2 {
+        assert_eq!(array.read([7..9, 7..9]).expect("reads"), [119, 120, 135, 136]);
+        Store::delete(&*store, &key).expect("deletes");
+        assert_eq!(array.read([7..9, 7..9]).expect("reads"), [255, 120, 135, 136]);
+        store.put(&key, &old).expect("writes");
+    }
+    array.write((7, 7), &[1]).expect("writes");
+    assert_eq!(array.read([7..9, 7..9]).expect("reads"), [1, 120, 135, 136]);
+    // Handles of other documents and places.
+    let longer = array.append(0, 2, &[7; 32], &[]).expect("appends");
+    assert_eq!(longer.read([15..18, 15..16]).expect("reads"), [0, 7, 7]);
+    let shorter = longer.resize(&[17, 16], &[vec![], vec![]], Truncation::Keep).expect("resizes");
+    assert_eq!(shorter.read([15..17, 15..16]).expect("reads"), [0, 7]);
+    assert_eq!(array.read([15..16, 15..16]).expect("reads"), [0]);
+    let there = Prefix::new("there").expect("a prefix");
+    let other = plain.at(store.clone(), &there).with_cache(1 << 20);
+    assert_eq!(array.at(store, &there).read((7, 7)).expect("reads"), [255]);
+    assert_eq!(other.read((7, 7)).expect("reads"), [255]);
+}
+
+/// A shard is replaced when the read has looked up its version: the read is of one version.
+#[test]
+fn an_object_that_is_replaced_during_a_read_is_read_as_one() {
+    let (store, plain, _) = watched();
+    let key = Key::new("c/0/0").expect("a key");
+    plain.write([0..8, 0..8], &[9; 64]).expect("writes");
+    let nines = store.inner.read(&key).expect("reads").expect("stored");
+    plain.write([0..8, 0..8], &[1; 64]).expect("writes");
+    let array = plain.with_cache(1 << 20);
+    // An inner chunk of the version that the read looks up is kept, and others are not.
+    assert_eq!(array.read([0..2, 0..4]).expect("reads"), [1; 8]);
+    *store.before_get.lock().unwrap() = Some((key, nines));
+    assert_eq!(array.read([0..8, 0..8]).expect("reads"), [9; 64]);
+    assert!(store.before_get.lock().unwrap().is_none());
+    assert_eq!(array.read([0..8, 0..8]).expect("reads"), [9; 64]);
+}
+
+#[test]
+fn faults_are_told_as_without_the_cache() {
+    let (store, plain, _) = watched();
+    let key = Key::new("c/1/1").expect("a key");
+    let mut shard = store.inner.read(&key).expect("reads").expect("stored");
+    let last = shard.len() - 1;
+    shard[last] ^= 1;
+    store.put(&key, &shard).expect("writes");
+    let text = |result: Result<Vec<u8>, ArrayError>| result.map_err(|error| format!("{error:?}"));
+    let array = plain.clone().with_cache(1 << 20);
+    let regions = [[6..9, 6..9], [0..4, 0..4], [15..17, 0..1], [3..3, 0..1]];
+    for region in regions {
+        let (with, without) = (array.read(region.clone()), plain.read(region.clone()));
+        assert_eq!(text(with), text(without), "{region:?}");
+    }
+    assert!(array.read([15..16, 15..16]).is_err());
+    let mut short = [0_u8; 3];
+    let refused = array.read_into([0..2, 0..2], &mut short).expect_err("of another length");
+    assert!(matches!(refused, ArrayError::BufferLength { .. }), "{refused}");
+    assert!(array.read_as::<f32>([0..2, 0..2]).is_err());
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+
+    fn range(&mut self, length: u64) -> std::ops::Range<u64> {
+        let start = self.below(length);
+        start..start + 1 + self.below(length - start)
+    }
+
+    fn axis(&mut self, length: u64) -> AxisSelection {
+        match self.below(5) {
+            0 => AxisSelection::Index(self.below(length)),
+            1 => AxisSelection::Step {
+                range: self.range(length),
+                step: [2, 3, -1, -4][self.below(4) as usize],
+            },
+            2 => AxisSelection::Indices((0..self.below(7)).map(|_| self.below(length)).collect()),
+            _ => AxisSelection::Range(self.range(length)),
+        }
+    }
+
+    fn selection(&mut self, shape: &[u64]) -> AnySelection {
+        if self.below(4) == 0 {
+            let count = self.below(9);
+            let axis = |length: &u64| (0..count).map(|_| self.below(*length)).collect();
+            return Points::new(shape.iter().map(axis).collect()).into();
+        }
+        Selection::new(shape.iter().map(|length| self.axis(*length)).collect()).into()
+    }
+}
+
+fn layouts(data_type: &DataType) -> Vec<ArrayMetadata> {
+    let raw = || vec![Codec::bytes(), Codec::gzip(1)];
+    let mut chains = vec![
+        vec![Codec::bytes()],
+        raw(),
+        vec![Codec::transpose([1, 0]), Codec::bytes(), Codec::Crc32c],
+        vec![Codec::sharding([2, 3], raw())],
+        vec![Codec::sharding([2, 3], [Codec::bytes()]), Codec::Crc32c],
+        vec![Codec::sharding([4, 3], [Codec::sharding([2, 1], raw())])],
+        vec![Codec::transpose([1, 0]), Codec::sharding([3, 2], raw())],
+        vec![Codec::sharding([2, 3], raw()), Codec::gzip(1)],
+    ];
+    if *data_type == DataType::Uint16 {
+        chains.push(vec![Codec::packbits(0..=11)]);
+        chains.push(vec![Codec::sharding([4, 3], [Codec::packbits(0..=11), Codec::zstd(1)])]);
+    }
+    let grids = [
+        ChunkGrid::Regular { chunk_shape: vec![8, 6] },
+        ChunkGrid::Rectilinear {
+            chunk_shapes: vec![vec![4, 8, 12, 4].into(), vec![6, 3, 9].into()],
+        },
+    ];
+    let mut all = Vec::new();
+    for codecs in chains {
+        for grid in &grids {
+            let builder = ArrayBuilder::new([21, 17], data_type.clone()).codecs(codecs.clone());
+            all.push(builder.chunk_grid(grid.clone()).build().expect("valid"));
+        }
+    }
+    all
+}
+
+/// Random reads of an array with a cache, beside the array without it, between writes and deletions
+/// through other handles. The limits keep everything, some units, and hardly any.
+#[test]
+fn reads_are_those_without_the_cache_whatever_others_do() {
+    let mut random = Random(3);
+    let types = ["uint16", "int4", "bool", "complex64", "float8_e4m3", "r24", "int64"];
+    for data_type in types.map(|name| DataType::from_name(name).expect("a type")) {
+        for metadata in layouts(&data_type) {
+            let store = Arc::new(MemoryStore::new());
+            let at = format!("{data_type}, {}", metadata.json());
+            let plain = Array::create(store.clone(), &Prefix::root(), metadata).expect("creates");
+            let shape = plain.shape().to_vec();
+            let size = plain.element_size();
+            let arrays = [1 << 20, 2000, 700].map(|bytes| {
+                Array::open(store.clone(), &Prefix::root()).expect("opens").with_cache(bytes)
+            });
+            for round in 0..24_u64 {
+                if random.below(3) == 0 {
+                    let region: [_; 2] = [random.range(shape[0]), random.range(shape[1])];
+                    let count = region.iter().map(|range| (range.end - range.start) as usize);
+                    let bytes = count.product::<usize>() * size;
+                    // Every type has these values; zeros are the fill value.
+                    let bytes: Vec<u8> = (0..bytes)
+                        .map(|at| if size > 1 && at % size > 0 { 0 } else { random.below(2) as u8 })
+                        .collect();
+                    let writer = if round % 2 == 0 { &plain } else { &arrays[0] };
+                    writer.write(region, &bytes).expect("writes");
+                } else if random.below(12) == 0 {
+                    let chunk = plain.stored_chunks().next();
+                    chunk
+                        .into_iter()
+                        .for_each(|chunk| Store::delete(&*store, &chunk.unwrap().key).unwrap());
+                }
+                let selection = random.selection(&shape);
+                let wanted = plain.read(selection.clone()).expect("reads");
+                for (number, array) in arrays.iter().enumerate() {
+                    let found = array.read(selection.clone()).expect("reads");
+                    assert_eq!(found, wanted, "{at}, array {number}, round {round}: {selection:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Elements without axes, and axes without elements.
+#[test]
+fn arrays_of_one_element_and_of_none() {
+    for shape in [vec![], vec![0, 3], vec![1]] {
+        let builder = ArrayBuilder::new(shape.clone(), DataType::Int32);
+        let metadata = builder.fill_value(-7).build().expect("valid");
+        let store = Arc::new(MemoryStore::new());
+        let plain = Array::create(store, &Prefix::root(), metadata).expect("creates");
+        let array = plain.clone().with_cache(1 << 20);
+        let all = Selection::whole(&shape);
+        let count = usize::from(!shape.contains(&0));
+        for value in [-7_i32, 5, 6] {
+            if value != -7 {
+                plain.write_as(&all, &vec![value; count]).expect("writes");
+            }
+            assert_eq!(array.read_as::<i32>(&all).expect("reads"), vec![value; count]);
+            assert_eq!(array.read_as::<i32>(&all).expect("reads"), vec![value; count]);
+        }
+    }
+}
+
+/// One thread replaces a shard of equal elements, others read windows of it: each read is of one
+/// version, and of none older than what was written before it began.
+fn reads_while_others_write(store: Arc<dyn Store>, rounds: u8) {
+    let builder = ArrayBuilder::new([8, 8], DataType::Uint8).chunk_shape([8, 8]);
+    let codecs = [Codec::sharding([2, 4], [Codec::bytes()])];
+    let metadata = builder.codecs(codecs).build().expect("valid");
+    let plain = Array::create(store, &Prefix::root(), metadata).expect("creates");
+    plain.write([0..8, 0..8], &[1; 64]).expect("writes");
+    let array = plain.clone().with_cache(1500);
+    let (written, done) = (AtomicU64::new(1), AtomicBool::new(false));
+    thread::scope(|scope| {
+        for reader in 0..3 {
+            let (array, written, done) = (array.clone(), &written, &done);
+            scope.spawn(move || {
+                let mut random = Random(reader);
+                while !done.load(Ordering::Acquire) {
+                    let least = written.load(Ordering::Acquire);
+                    let region = [random.range(8), random.range(8)];
+                    let found = array.read(region).expect("reads");
+                    assert!(found.iter().all(|value| *value == found[0]), "{found:?}");
+                    assert!(u64::from(found[0]) >= least, "{} after {least}", found[0]);
+                }
+            });
+        }
+        for round in 2..rounds {
+            plain.write([0..8, 0..8], &[round; 64]).expect("writes");
+            written.store(round.into(), Ordering::Release);
+            // Long enough for some versions to be kept, at times.
+            thread::sleep(Duration::from_millis(if round % 8 == 0 { 70 } else { 1 }));
+        }
+        done.store(true, Ordering::Release);
+    });
+}
+
+#[test]
+fn reads_see_one_version_and_none_that_was_replaced_before() {
+    reads_while_others_write(Arc::new(MemoryStore::new()), 250);
+    let folder = tempfile::tempdir().expect("a folder");
+    reads_while_others_write(Arc::new(LocalStore::open(folder.path()).expect("opens")), 60);
+}
+
+/// Another process writes between reads of files that are kept.
+#[test]
+fn writes_of_another_process_are_seen() {
+    use std::io::Write as _;
+    use zarr_store_tests::child::wait_for;
+    let folder = tempfile::tempdir().expect("a folder");
+    let builder = ArrayBuilder::new([4], DataType::Uint8).chunk_shape([4]);
+    let metadata = builder.codecs([Codec::sharding([2], [Codec::bytes()])]).build().expect("valid");
+    let store = Arc::new(LocalStore::open(folder.path()).expect("opens"));
+    let array = Array::create(store, &Prefix::root(), metadata).expect("creates");
+    let array = array.with_cache(1 << 20);
+    let job = format!("fill {}", folder.path().display());
+    let (mut child, mut output) = crate::store::processes::start(&job);
+    let mut input = child.stdin.take().expect("a pipe");
+    for round in 1..=8_u8 {
+        input.write_all(&[round]).expect("asks");
+        wait_for(&mut output, "written");
+        // At once, and when it is kept.
+        for wait in [0, 60, 0] {
+            thread::sleep(Duration::from_millis(wait));
+            assert_eq!(array.read(0..4).expect("reads"), [round; 4]);
+        }
+    }
+    drop(input);
+    assert!(child.wait().expect("ends").success());
+}
