@@ -181,7 +181,7 @@ impl Chain {
                     let what = format!("more than {MAPPED} codecs that change values");
                     return Err(place.error(ChainErrorKind::NotHere { what }));
                 };
-                let (next, output) = (index.saturating_add(1), values.output());
+                let (next, output) = (index + 1, values.output());
                 let inner = Self::bind_from(path, codecs, next, output, shape, options, mapped)?;
                 if !values.is_elementwise() && inner.has_shard() {
                     let what = "a shard behind a codec that takes a chunk as a whole".to_owned();
@@ -364,7 +364,7 @@ impl Chain {
         let mut lost = lost.map_err(|error| place.chunk_error(error.into()))?;
         Ok(lost.next().map(|first| {
             let others = widen(lost.count());
-            Lost { first, count: others.saturating_add(1) }
+            Lost { first, count: others + 1 }
         }))
     }
 

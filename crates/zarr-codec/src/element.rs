@@ -55,7 +55,7 @@ impl Fields {
         let parts = data_type.parts();
         for part in &parts {
             let layout = &part.layout;
-            let bytes = part.offset..part.offset.saturating_add(layout.size());
+            let bytes = part.offset..part.offset + layout.size();
             if part.data_type == DataType::Bool {
                 fields.bools.push(part.offset);
             } else if part.data_type.is_sub_byte() {
@@ -258,7 +258,7 @@ impl ChunkErrorKind {
     /// The error, with the element number increased by `first`.
     pub(crate) fn further(mut self, first: usize) -> Self {
         if let Self::Bool { element, .. } | Self::Lost { element, .. } = &mut self {
-            *element = element.saturating_add(widen(first));
+            *element += widen(first);
         }
         self
     }

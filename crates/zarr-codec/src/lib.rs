@@ -29,7 +29,7 @@
 
 #![cfg_attr(not(feature = "blosc"), forbid(unsafe_code))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![warn(clippy::as_conversions, clippy::arithmetic_side_effects)]
+#![warn(clippy::as_conversions)]
 
 mod any;
 mod array_to_array;

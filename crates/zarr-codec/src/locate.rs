@@ -147,10 +147,10 @@ impl ElementLocator<'_> {
         let (shard, StoredBytes::Range(stored)) = (self.codec.shard()?, self.stored()) else {
             return None;
         };
-        let length = stored.end.saturating_sub(stored.start);
+        let length = stored.end - stored.start;
         // A shard shorter than its index does not decode; the error explains why.
         let index = shard.index_range(length).unwrap_or(0..length);
-        let at = |byte: u64| stored.start.saturating_add(byte);
+        let at = |byte: u64| stored.start + byte;
         Some(at(index.start)..at(index.end))
     }
 
@@ -162,13 +162,13 @@ impl ElementLocator<'_> {
         let (Some(shard), StoredBytes::Range(stored)) = (self.codec.shard(), self.stored()) else {
             return Err(self.codec.failed(ChunkErrorKind::NothingNeeded));
         };
-        let length = stored.end.saturating_sub(stored.start);
+        let length = stored.end - stored.start;
         let index = shard.parse_index(bytes, Some(length), scratch).map_err(|error| {
             let outwards = self.shards.iter().rev();
             outwards.fold(error, |error, (shard, chunk)| shard.error_in(*chunk, error))
         })?;
         // An index has an entry for each inner chunk, so the range starts within the shard.
-        let at = |byte: u64| stored.start.saturating_add(byte);
+        let at = |byte: u64| stored.start + byte;
         self.enter(|chunk| match index.range(chunk) {
             Some(range) => StoredBytes::Range(at(range.start)..at(range.end)),
             None => StoredBytes::LeftOut,

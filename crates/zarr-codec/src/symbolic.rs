@@ -19,6 +19,9 @@
 //! here takes time in proportion to the number of dimensions. [`Balance`] compares all prefixes
 //! of two lists in one pass.
 
+// Edges come from documents, and are multiplied.
+#![warn(clippy::arithmetic_side_effects)]
+
 use core::fmt;
 use core::num::NonZero;
 

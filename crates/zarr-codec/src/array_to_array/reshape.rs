@@ -145,7 +145,7 @@ fn check_places(
         (Some((axis, dim)), None) => ("before", axis, dim),
     };
     let part = |list: &[Dimension], at: usize| {
-        let part = if side == "before" { list.get(..at) } else { list.get(at.saturating_add(1)..) };
+        let part = if side == "before" { list.get(..at) } else { list.get(at + 1..) };
         Shape::product(part.unwrap_or_default()).map(|product| input.describe(&product))
     };
     Err(ChainErrorKind::ReshapePlace {

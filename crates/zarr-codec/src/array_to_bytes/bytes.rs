@@ -32,7 +32,7 @@ pub(crate) fn check(
     elements: usize,
     element: &ElementType,
 ) -> Result<(), ChunkErrorKind> {
-    let expected = elements.saturating_mul(element.size());
+    let expected = elements * element.size();
     if encoded.len() != expected {
         let (found, expected) = (widen(encoded.len()), widen(expected));
         return Err(ChunkErrorKind::DecodedLength { found, expected });

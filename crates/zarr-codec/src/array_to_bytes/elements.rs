@@ -84,7 +84,7 @@ impl ElementCodec {
     /// Bits per element.
     pub(crate) fn element_bits(&self, element: &ElementType) -> usize {
         match self {
-            Self::Bytes { .. } => element.size().saturating_mul(8),
+            Self::Bytes { .. } => element.size() * 8,
             Self::Packbits { packing, .. } => usize::try_from(packing.bits()).unwrap_or(usize::MAX),
         }
     }
@@ -95,7 +95,7 @@ impl ElementCodec {
         match self {
             // Its elements have one bit.
             Self::Packbits { packing, .. } if packing.bit_order() == BitOrder::MsbFirst => {
-                7_u32.saturating_sub(bit)
+                7_u32 - bit
             }
             Self::Packbits { .. } | Self::Bytes { .. } => bit,
         }
@@ -132,7 +132,7 @@ impl ElementCodec {
         element: &ElementType,
         pool: &mut Pool,
     ) -> Result<StoredElements<'a>, ChunkErrorKind> {
-        let elements = starts.len().saturating_mul(count);
+        let elements = starts.len() * count;
         let bytes = match self {
             Self::Bytes { big_endian } => {
                 bytes::decode(*big_endian, Bytes::Lent(bytes), elements, element, pool)?
@@ -142,7 +142,7 @@ impl ElementCodec {
                     let range = self.byte_range(*start, count, element);
                     range.expect("spans are chosen by the bytes that hold them")
                 });
-                let span_len = count.saturating_mul(element.size());
+                let span_len = count * element.size();
                 let count = starts.len();
                 Bytes::Taken(packbits::decode_spans(packing, bytes, spans, span_len, count, pool)?)
             }
@@ -175,7 +175,7 @@ impl ElementCodec {
     pub(crate) fn losing<'p>(&'p self, element: &'p ElementType) -> Option<&'p Packing> {
         let Self::Packbits { packing, .. } = self else { return element.sub_byte.as_ref() };
         let keeps_all = packing.first_bit() == 0
-            && packing.last_bit().saturating_add(1) == element.component_bits
+            && packing.last_bit() + 1 == element.component_bits
             && !element.is_sub_byte();
         (!keeps_all).then_some(packing)
     }

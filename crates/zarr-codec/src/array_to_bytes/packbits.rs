@@ -146,7 +146,7 @@ pub(super) fn decode(
 ) -> Result<Buffer, ChunkErrorKind> {
     // Check the length before allocating memory in proportion to the elements.
     let packed = packing.packed_part(&encoded, elements, padding)?;
-    let mut unpacked = pool.take(elements.saturating_mul(element.size()))?;
+    let mut unpacked = pool.take(elements * element.size())?;
     packing.unpack(packed, &mut unpacked)?;
     encoded.give_to(pool);
     Ok(unpacked)
@@ -170,7 +170,7 @@ fn refusal(error: zarr_packbits::Error, elements: &[u8], size: usize) -> ChunkEr
 
 /// The error of an element that packing would change.
 fn lost(element: usize, elements: &[u8], size: usize) -> ChunkErrorKind {
-    let start = element.saturating_mul(size);
+    let start = element * size;
     let bytes = elements.iter().skip(start).take(size).rev();
     let value = bytes.fold(String::from("0x"), |hex, byte| format!("{hex}{byte:02x}"));
     ChunkErrorKind::Lost { element: widen(element), value }
@@ -221,11 +221,11 @@ pub(super) fn decode_spans(
     count: usize,
     pool: &mut Pool,
 ) -> Result<Buffer, ChunkErrorKind> {
-    let mut unpacked = pool.take(span_len.saturating_mul(count))?;
+    let mut unpacked = pool.take(span_len * count)?;
     let mut rest = bytes;
     let mut targets = unpacked.chunks_exact_mut(span_len.max(1));
     for (range, bit) in spans {
-        let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+        let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         let expected = widen(length);
         let (Some((span, after)), Some(target)) = (rest.split_at_checked(length), targets.next())
         else {

@@ -3,6 +3,9 @@
 //! Every decoder gets the exact or the largest length of its output (SD-35), and allocates in
 //! proportion to its input. A chunk of a hundred bytes cannot make it reserve a gigabyte.
 
+// Lengths and headers of encoded bytes come from outside.
+#![warn(clippy::arithmetic_side_effects)]
+
 #[cfg(feature = "blosc")]
 mod blosc;
 #[cfg(feature = "bz2")]

@@ -118,7 +118,7 @@ impl ChunkCodec {
     ) -> Result<ChunkElements, ChunkError> {
         let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
         let failed = |kind| chunk_error(place, kind);
-        let len = self.elements.saturating_mul(element.size());
+        let len = self.elements * element.size();
         let mut buffer = scratch.pool.take(len).map_err(failed)?;
         let whole = self.whole()?;
         Output::new(&mut buffer, &whole, element.size())

@@ -65,7 +65,6 @@ impl<'c> InnerChanges<'c> {
 
     /// The number of the inner chunk with this index in the grid of inner chunks.
     #[must_use]
-    #[expect(clippy::arithmetic_side_effects, reason = "less than the number of inner chunks")]
     pub fn number(&self, index: &[usize]) -> usize {
         let counts = self.order.iter().zip(self.shard.grid_shape());
         counts.fold(0, |number, (axis, count)| number * count + index[*axis])
@@ -73,7 +72,6 @@ impl<'c> InnerChanges<'c> {
 
     /// The index of the first element of an inner chunk.
     #[must_use]
-    #[expect(clippy::arithmetic_side_effects, reason = "within the chunk")]
     pub fn origin(&self, number: usize) -> Vec<usize> {
         let index = self.shard.chunk_index(number);
         self.reverse.iter().zip(&self.shape).map(|(place, size)| index[*place] * size).collect()
@@ -81,7 +79,6 @@ impl<'c> InnerChanges<'c> {
 
     /// The parts of a region, in C order of the chunk.
     #[must_use]
-    #[expect(clippy::arithmetic_side_effects, reason = "indices within the chunk, sizes above 0")]
     pub fn parts(&self, region: &[Slice]) -> Vec<InnerPart> {
         let mut parts = vec![(Vec::new(), Vec::new(), Vec::new())];
         for (slice, size) in region.iter().zip(&self.shape) {

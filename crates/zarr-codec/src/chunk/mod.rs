@@ -120,7 +120,7 @@ impl ChunkCodec {
     /// The number of bytes of the elements in memory.
     pub(crate) fn bytes(&self) -> u64 {
         // Does not overflow, as checked when the codec was made.
-        widen(self.elements.saturating_mul(self.bound.element.size()))
+        widen(self.elements * self.bound.element.size())
     }
 
     /// The length of an encoded chunk in bytes, if the chain determines it: no compressor, no

@@ -41,8 +41,8 @@ impl PackedSlabs<'_> {
     pub(super) fn pack(&mut self, first: usize, elements: Slab<'_>) -> Result<(), ChunkErrorKind> {
         let size = self.element.size();
         let count = PIECE.checked_div(size).unwrap_or(1).next_multiple_of(WHOLE_BYTES);
-        let len = count.saturating_mul(size).max(1);
-        let first_of = |piece: usize| first.saturating_add(piece.saturating_mul(count));
+        let len = (count * size).max(1);
+        let first_of = |piece: usize| first + piece * count;
         match elements {
             Slab::Lent(elements) => {
                 let mut copy = Vec::new();

@@ -71,7 +71,7 @@ fn has_long_rows(view: &View, size: usize) -> bool {
     match view.runs().next() {
         // Without a mask all rows have the same length; some may be adjacent.
         Some(Run::Elements { len, .. }) if view.mask().is_none() => {
-            len == view.len() || len.saturating_mul(size) >= MIN_ROW
+            len == view.len() || len * size >= MIN_ROW
         }
         _ => false,
     }

@@ -132,7 +132,7 @@ impl<'c> SmallChunkCopy<'c> {
         }
         let pool = &mut scratch.pool;
         self.codec.share_memory(self.array_to_bytes, out, pool);
-        let taken = pool.take(self.codec.elements.saturating_mul(element.size()));
+        let taken = pool.take(self.codec.elements * element.size());
         let mut elements = taken.map_err(failed)?;
         let copied = self.copy.run(data, &mut elements, &[]);
         copied.map_err(|error| failed(error.into()))?;
@@ -149,7 +149,7 @@ impl<'c> SmallChunkCopy<'c> {
 
     /// Allocates the buffer for the elements of a chunk.
     fn make_room(&mut self) -> Result<(), ChunkErrorKind> {
-        let len = self.codec.elements.saturating_mul(self.codec.element_size());
+        let len = self.codec.elements * self.codec.element_size();
         if self.elements.len() != len {
             reserve(&mut self.elements, len)?;
             self.elements.resize(len, 0);
@@ -162,7 +162,7 @@ impl ChunkCodec {
     /// The codec, and the stored positions in the chunk's shape, if one plan can serve all chunks.
     fn small_codec(&self) -> Option<(&ElementCodec, &View)> {
         let ShapedCodec::Elements(array_to_bytes) = &self.array_to_bytes else { return None };
-        let bytes = self.elements.saturating_mul(self.bound.element.size());
+        let bytes = self.elements * self.bound.element.size();
         Some((array_to_bytes, self.transform.view().filter(|_| bytes <= SMALL)?))
     }
 }

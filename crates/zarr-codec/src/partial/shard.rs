@@ -129,7 +129,7 @@ impl<T: InnerChunks> ShardRead<T> {
         self.parts.clear();
         self.parts.extend(found.map(|range| (range, 0)));
         self.found = widen(self.parts.len());
-        let lengths = self.parts.iter().map(|(range, _)| range.end.saturating_sub(range.start));
+        let lengths = self.parts.iter().map(|(range, _)| range.end - range.start);
         self.total = lengths.fold(0, u64::saturating_add);
         self.parts.sort_by_key(|(range, _)| range.start);
         self.parts.dedup_by(|(range, _), (last, _)| {
@@ -143,7 +143,7 @@ impl<T: InnerChunks> ShardRead<T> {
         self.ranges.extend(self.parts.iter().map(|(part, _)| part.clone()));
         let mut next = 0_usize;
         for (part, at) in &mut self.parts {
-            let len = part.end.saturating_sub(part.start);
+            let len = part.end - part.start;
             *at = next;
             // Ranges with a sum that exceeds the address space are never fetched.
             next = next.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));

@@ -63,14 +63,14 @@ impl Spans {
             let many = starts.len().checked_mul(count).filter(|many| *many <= MOST_SPANS)?;
             let before = std::mem::replace(&mut starts, Vec::with_capacity(many));
             for start in before {
-                starts.extend((0..count).map(|n| start.saturating_add(n.saturating_mul(stride))));
+                starts.extend((0..count).map(|n| start + n * stride));
             }
         }
         let mut ranges = Vec::with_capacity(starts.len());
         let mut cost = 0_u64;
         for start in &starts {
             let range: Range<u64> = codec.stored_bytes(*start, len)?.0;
-            let range_len = range.end.saturating_sub(range.start);
+            let range_len = range.end - range.start;
             cost = cost.saturating_add(range_len).saturating_add(range_cost);
             ranges.push(range);
         }

@@ -66,7 +66,7 @@ impl ArrayTransform {
         // The copy does not swap the fill value, so its bytes are put in stored order here.
         let mut fill = fill.to_vec();
         swap(&mut fill, element);
-        let len = self.elements().saturating_mul(element.size());
+        let len = self.elements() * element.size();
         if let Some(stored_view) = stored_view {
             let mut stored = pool.take(len)?;
             copy(&source, data, stored_view, &mut stored, element, &fill)?;
@@ -103,13 +103,13 @@ impl ArrayTransform {
         // Where rows stay rows, short slabs are copied within the cache. A transpose needs long
         // slabs, and so do rows in pieces.
         let strides = stored.strides().iter().zip(source.strides());
-        let rows = strides.zip(stored.shape()).any(|(strides, size)| {
-            strides == (&1, &1) && size.saturating_mul(element.size()) >= LONG_ROW
-        });
+        let rows = strides
+            .zip(stored.shape())
+            .any(|(strides, size)| strides == (&1, &1) && size * element.size() >= LONG_ROW);
         let bytes = if rows { ROWS } else { SLAB };
         let most = bytes.checked_div(element.size()).unwrap_or(1).clamp(1, stored.len().max(1));
         let mut run = || {
-            let mut buffer = pool.take(most.saturating_mul(element.size()))?;
+            let mut buffer = pool.take(most * element.size())?;
             if most == stored.len() {
                 // One slab: cutting would take as long as copying some KiB.
                 copy(&source, data, stored, &mut buffer, element, fill)?;
@@ -121,7 +121,7 @@ impl ArrayTransform {
                 let slab = stored.shrink(&ranges).map_err(CopyError::from)?;
                 let source = source.shrink(&ranges).map_err(CopyError::from)?;
                 let Range { start, end } = slab.span();
-                let len = end.saturating_sub(start).saturating_mul(element.size());
+                let len = (end - start) * element.size();
                 let elements = buffer.get_mut(..len).unwrap_or_default();
                 copy(&source, data, &alone(&slab)?, elements, element, fill)?;
                 each(start, Slab::Copied(elements))?;
@@ -169,7 +169,7 @@ impl ArrayTransform {
         enough: impl Fn(usize) -> bool,
     ) -> (usize, View) {
         while !enough(level) {
-            let next = level.saturating_add(1);
+            let next = level + 1;
             let (Some(step), Some(shape)) = (self.codecs.get(level), self.shapes.get(next)) else {
                 break;
             };

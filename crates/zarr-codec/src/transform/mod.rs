@@ -192,7 +192,7 @@ impl ArrayTransform {
         }
         let shape: Vec<usize> = region.iter().map(|slice| slice.count).collect();
         let view = View::contiguous(&shape).map_err(CopyError::from)?;
-        let mut buffer = pool.take(view.len().saturating_mul(element.size()))?;
+        let mut buffer = pool.take(view.len() * element.size())?;
         let mut out = Output::new(&mut buffer, &view, element.size())?;
         self.decode(source, region, &mut out, pool)?;
         source.give_to(pool);
@@ -289,7 +289,7 @@ impl ArrayTransform {
     ) -> Result<(usize, Output<'o>), NestedError> {
         let mut level = 0_usize;
         while !enough(level) {
-            let next = level.saturating_add(1);
+            let next = level + 1;
             let (Some(step), Some(shape)) = (self.codecs.get(level), self.shapes.get(next)) else {
                 break;
             };
@@ -320,7 +320,7 @@ impl ArrayTransform {
         let mut level = level;
         let len = loop {
             let whole = self.contiguous(level)?;
-            let len = whole.len().saturating_mul(element.size());
+            let len = whole.len() * element.size();
             let (next, target) = self.carry(level, whole, |level| self.meets(source, level));
             stops.push((next, target));
             if self.meets(source, next) {
@@ -399,7 +399,7 @@ impl ArrayTransform {
                 let error = ViewError::Slice { axis, start, step, count, size: *size };
                 return Err(CopyError::from(error).into());
             };
-            shape.push(reach.saturating_add(1));
+            shape.push(reach + 1);
         }
         let around: Vec<Slice> = region
             .iter()
@@ -410,7 +410,7 @@ impl ArrayTransform {
         let whole = View::contiguous(&shape).map_err(CopyError::from)?;
         let element = out.element();
         self.check_limit(source, element)?;
-        let mut buffer = pool.take(whole.len().saturating_mul(element.size()))?;
+        let mut buffer = pool.take(whole.len() * element.size())?;
         let mut between = Output::new(&mut buffer, &whole, element.size())?;
         self.decode(source, &around, &mut between, pool)?;
         out.copy_from(&sliced(&whole, &inside)?, &buffer, element, &[])?;
@@ -421,7 +421,7 @@ impl ArrayTransform {
     /// Refuses too large a buffer for the elements of a shard: a few bytes may expand to any number
     /// of elements. Other codecs have checked the number of their bytes.
     fn check_limit(&self, source: &Source<'_>, element: CopyElement) -> Result<(), ChunkErrorKind> {
-        let bytes = widen(self.elements().saturating_mul(element.size()));
+        let bytes = widen(self.elements() * element.size());
         match source {
             Source::Shard(_) if bytes > self.limit => {
                 Err(ChunkErrorKind::DecodedLimit { limit: self.limit })

@@ -35,8 +35,8 @@ impl Slabs {
             left = left.saturating_sub(reach(&axis));
             let more = most.saturating_sub(left).checked_div(stride(&axis)).unwrap_or(0);
             // At multiples of 64, packed elements start at a byte and kernels run at full speed.
-            let step = match more.saturating_add(1) {
-                many @ 64.. => many.saturating_sub(many % 64),
+            let step = match more + 1 {
+                many @ 64.. => many - many % 64,
                 few => few,
             };
             cuts.push((axis, step));
@@ -54,11 +54,11 @@ impl Iterator for Slabs {
         let mut ranges: Vec<Range<usize>> = self.shape.iter().map(|size| 0..*size).collect();
         for (&(axis, step), start) in self.cuts.iter().zip(&*at) {
             let range = ranges.get_mut(axis)?;
-            *range = *start..start.saturating_add(step).min(range.end);
+            *range = *start..(start + step).min(range.end);
         }
         // The next slab; the last cut varies fastest.
         let more = self.cuts.iter().zip(at).rev().any(|((axis, step), at)| {
-            *at = at.saturating_add(*step);
+            *at += step;
             let inside = self.shape.get(*axis).is_some_and(|size| *at < *size);
             if !inside {
                 *at = 0;
@@ -100,9 +100,7 @@ mod tests {
                 views.push(turned.shrink(&inside).unwrap());
                 for (axis, size) in turned.shape().iter().enumerate() {
                     views.push(
-                        turned
-                            .slice(axis, size / 3, 2, size.saturating_sub(size / 3).div_ceil(2))
-                            .unwrap(),
+                        turned.slice(axis, size / 3, 2, (size - size / 3).div_ceil(2)).unwrap(),
                     );
                 }
                 views.push(turned);

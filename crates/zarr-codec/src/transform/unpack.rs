@@ -29,11 +29,11 @@ impl Packed<'_> {
             return Ok(self.unpack_range(stored.span().start, elements)?);
         }
         let most = SLAB.checked_div(size).unwrap_or(1).max(1).min(stored.span().len());
-        let mut buffer = pool.take(most.saturating_mul(size))?;
+        let mut buffer = pool.take(most * size)?;
         for ranges in Slabs::new(stored, most) {
             let slab = stored.shrink(&ranges).map_err(CopyError::from)?;
             let Range { start, end } = slab.span();
-            let len = end.saturating_sub(start).saturating_mul(size);
+            let len = (end - start) * size;
             let elements = buffer.get_mut(..len).unwrap_or_default();
             self.unpack_range(start, elements)?;
             let element = out.element();

@@ -1,9 +1,6 @@
 //! `bitround`: keeps some bits of floats and integers, and rounds the last one.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "widths are at most 64 bits, and what is dropped is less"
-)]
+// Overflow: widths are at most 64 bits, and what is dropped is less.
 
 use zarr_metadata::FloatSpecials;
 

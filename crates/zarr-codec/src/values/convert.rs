@@ -135,7 +135,7 @@ pub fn convert(
     if source.components > target.components {
         return Err(types());
     }
-    let size = source.kind.size().saturating_mul(source.components);
+    let size = source.kind.size() * source.components;
     if !elements.len().is_multiple_of(size) {
         return Err(ConvertError::Length { bytes: elements.len(), size });
     }
@@ -149,9 +149,9 @@ pub fn convert(
     }
     let count = elements.len().checked_div(size).unwrap_or(0);
     let width = target.kind.size();
-    let stride = width.saturating_mul(target.components);
+    let stride = width * target.components;
     // The imaginary part of a real number is zero.
-    let mut out = vec![0; count.saturating_mul(stride)];
+    let mut out = vec![0; count * stride];
     let cast = Cast::numpy(source.kind, target.kind).with_truth(*to == DataType::Bool);
     for (index, (from_bytes, to_bytes)) in
         elements.chunks_exact(size).zip(out.chunks_exact_mut(stride)).enumerate()

@@ -230,7 +230,7 @@ impl ValueCodec {
             Action::Other(Other { codec, sizes: [given, made] }) => {
                 let stored = codec.encode(elements, shape).map_err(refused)?;
                 let count = elements.len().checked_div(*given).unwrap_or(0);
-                if stored.len() != count.saturating_mul(*made) {
+                if stored.len() != count * made {
                     let found = stored.len();
                     let reason = format!("{found} bytes for {count} elements of {made} bytes");
                     return Err(ChunkErrorKind::Encode { reason });
@@ -292,7 +292,7 @@ impl ValueCodec {
             Action::Other(Other { codec, sizes: [given, made] }) => {
                 let elements = codec.decode(stored, shape).map_err(corrupt)?;
                 let count = stored.len().checked_div(*made).unwrap_or(0);
-                check_decoded(elements.len(), count.saturating_mul(*given))?;
+                check_decoded(elements.len(), count * given)?;
                 Ok(elements.into())
             }
             Action::Delta => match (self.from, self.to) {
@@ -327,7 +327,7 @@ impl ValueCodec {
         mut change: impl FnMut(u64) -> Result<u64, Refused>,
     ) -> Result<Buffer, ChunkErrorKind> {
         let components = elements.len().checked_div(from.size()).unwrap_or(0);
-        let mut changed = pool.take(components.saturating_mul(to.size()))?;
+        let mut changed = pool.take(components * to.size())?;
         let pairs = elements.chunks_exact(from.size()).zip(changed.chunks_exact_mut(to.size()));
         for (at, (source, place)) in pairs.enumerate() {
             match change(load(source)) {

@@ -1,9 +1,6 @@
 //! Exact real numbers: read from the bits of one data type, and rounded to the bits of another.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "widths are at most 64 bits, exponents those of float64, and sums are in 128 bits"
-)]
+// Overflow: widths are at most 64 bits, exponents those of float64, and sums are in 128 bits.
 
 use std::cmp::Ordering;
 
@@ -221,7 +218,7 @@ impl Number {
             ) => {
                 let reduced = |significand: u64, exponent: i32| {
                     let zeros = significand.trailing_zeros();
-                    let exponent = exponent.saturating_add(zeros.try_into().unwrap_or(0));
+                    let exponent = exponent + zeros.try_into().unwrap_or(0);
                     (significand.checked_shr(zeros).unwrap_or(0), exponent)
                 };
                 significand == 0 && theirs == 0
@@ -301,7 +298,7 @@ fn shifted(magnitude: u64, places: u32, negative: bool, rounding: Rounding) -> u
 
 /// The integer in the low bits.
 pub(super) fn integer(code: u64, bits: u32, signed: bool) -> i128 {
-    let unused = 64_u32.saturating_sub(bits);
+    let unused = 64_u32 - bits;
     let high = code << unused;
     if signed { (high.cast_signed() >> unused).into() } else { (high >> unused).into() }
 }

@@ -1,9 +1,6 @@
 //! `scale_offset`, `numcodecs.fixedscaleoffset` and `numcodecs.quantize`: arithmetic on values.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "integers of 64 bits are computed with in 128, and floats do not overflow"
-)]
+// Overflow: integers of 64 bits are computed with in 128, and floats do not overflow.
 
 use zarr_metadata::{DataType, FixedScaleOffset, Quantize, Rounding, ScaleOffset};
 

@@ -164,7 +164,7 @@ impl VariableChunkCodec {
         let mut runs = view.runs();
         if let (Some(Run::Elements { position, len }), None) = (runs.next(), runs.next()) {
             // No list of numbers, which may be longer than the elements.
-            return self.decode_each(encoded, position..position.saturating_add(len), fill);
+            return self.decode_each(encoded, position..position + len, fill);
         }
         self.decode_at(encoded, &self.numbers(region)?, fill)
     }
@@ -181,7 +181,7 @@ impl VariableChunkCodec {
         let mut indices = with_room(view.len()).map_err(|kind| self.failed(kind))?;
         for run in view.runs() {
             if let Run::Elements { position, len } = run {
-                indices.extend(position..position.saturating_add(len));
+                indices.extend(position..position + len);
             }
         }
         Ok(indices)
@@ -257,7 +257,7 @@ impl VariableChunkCodec {
         &self,
         elements: impl ExactSizeIterator<Item = &'e [u8]> + Clone,
     ) -> Result<ByteStrings, ChunkError> {
-        let room = elements.clone().fold(0, |room: usize, one| room.saturating_add(one.len()));
+        let room = elements.clone().fold(0, |room: usize, one| room + one.len());
         let out = ByteStrings::with_room(elements.len(), room);
         let mut out =
             out.ok_or_else(|| self.failed(ChunkErrorKind::OutOfMemory { bytes: widen(room) }))?;
@@ -340,7 +340,6 @@ impl VariableChunkCodec {
     }
 
     /// The position at which the element with this number, in C order of the chunk, is stored.
-    #[expect(clippy::arithmetic_side_effects, reason = "within a chunk, which has an element")]
     pub(super) fn stored(&self, mut index: usize) -> usize {
         let shape = self.shape();
         let Some(view) = self.transform.view() else {

@@ -7,6 +7,9 @@
 //! The mask is an array of `bool` of the chunk's shape, the values are an array of one dimension.
 //! Each has a separate chain. No values are stored, not even encoded ones, if there are none.
 
+// Lengths come from outside.
+#![warn(clippy::arithmetic_side_effects)]
+
 use zarr_metadata::{DataType, Optional as OptionalType, OptionalCodecs};
 use zarr_view::View;
 

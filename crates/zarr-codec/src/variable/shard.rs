@@ -76,7 +76,6 @@ impl ShapedShard {
 
     /// The inner chunk of the element at `position`, in C order of the shard, and the element's
     /// number in C order of the inner chunk.
-    #[expect(clippy::arithmetic_side_effects, reason = "within the shard, which has an element")]
     pub(super) fn split(&self, mut position: usize) -> (usize, usize) {
         let (mut chunk, mut chunks) = (0, 1);
         let (mut within, mut elements) = (0, 1);
@@ -153,7 +152,7 @@ impl ShapedShard {
         fill: &[u8],
     ) -> Result<Option<(Vec<usize>, u64)>, ChunkError> {
         let index = self.layout.read_index(bytes, &mut Scratch::new())?;
-        let chunks = self.grid_shape().iter().fold(1_usize, |all, n| all.saturating_mul(*n));
+        let chunks = self.grid_shape().iter().product();
         let mut found = None;
         for chunk in 0..chunks {
             let Some(range) = index.range(chunk) else { continue };
@@ -164,7 +163,7 @@ impl ShapedShard {
                 continue;
             }
             match &mut found {
-                Some((_, others)) => *others = u64::saturating_add(*others, 1),
+                Some((_, others)) => *others += 1,
                 None => found = Some((unravel(chunk, self.grid_shape()), 0)),
             }
         }
@@ -183,7 +182,7 @@ impl ShapedShard {
         let mut chunks = vec![&[][..]; elements.len()];
         for (position, element) in elements.iter().enumerate() {
             let (chunk, within) = self.split(position);
-            if let Some(slot) = chunks.get_mut(chunk.saturating_mul(size).saturating_add(within)) {
+            if let Some(slot) = chunks.get_mut(chunk * size + within) {
                 *slot = element;
             }
         }

@@ -60,7 +60,7 @@ impl Slots {
     /// # Errors
     /// [`ChunkErrorKind::OutOfMemory`].
     pub fn finish(self) -> Result<ByteStrings, ChunkErrorKind> {
-        let lengths = self.spans.iter().map(|(start, end)| end.saturating_sub(*start));
+        let lengths = self.spans.iter().map(|(start, end)| end - start);
         let total = lengths.fold(0_usize, usize::saturating_add);
         let out_of_memory = || ChunkErrorKind::OutOfMemory { bytes: widen(total) };
         let mut out = ByteStrings::with_room(self.spans.len(), total).ok_or_else(out_of_memory)?;

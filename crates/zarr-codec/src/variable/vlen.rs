@@ -6,6 +6,9 @@
 //!
 //! A list can be written in only one way, so equal elements have equal bytes.
 
+// Counts and lengths come from outside.
+#![warn(clippy::arithmetic_side_effects)]
+
 use crate::bytes_to_bytes::{reserve, with_room};
 use crate::error::ChunkErrorKind;
 use crate::length::widen;

@@ -98,10 +98,10 @@ impl InnerAxisPart {
     /// `before` are the selections of the outer dimensions. A dimension has at least one index selected.
     fn elements(before: Range<usize>, (axis_part, size): (&Self, &usize)) -> Range<usize> {
         let Slice { start, count, step } = axis_part.indices;
-        let reach = count.saturating_sub(1).saturating_mul(step);
-        let last = before.end.saturating_sub(1).saturating_mul(*size);
-        let first = before.start.saturating_mul(*size).saturating_add(start);
-        first..last.saturating_add(start).saturating_add(reach).saturating_add(1)
+        let reach = (count - 1) * step;
+        let last = (before.end - 1) * size;
+        let first = before.start * size + start;
+        first..last + start + reach + 1
     }
 }
 
@@ -160,10 +160,9 @@ impl<'s> ShardDecoder<'s> {
         loop {
             let axis_parts =
                 || at.iter().zip(&axes).filter_map(|(at, axis_parts)| axis_parts.get(*at));
-            let number =
-                axis_parts().zip(&codec.grid).fold(0_usize, |number, (axis_part, count)| {
-                    number.saturating_mul(*count).saturating_add(axis_part.chunk)
-                });
+            let number = axis_parts()
+                .zip(&codec.grid)
+                .fold(0_usize, |number, (axis_part, count)| number * count + axis_part.chunk);
             if axis_parts()
                 .zip(codec.inner.shape())
                 .all(|(axis_part, size)| axis_part.is_whole(*size))
@@ -303,7 +302,7 @@ impl ShardCodec {
             for Touched { number, elements } in before {
                 let row = number.checked_mul(*count)?;
                 touched.extend(axis_parts.clone().map(|axis_part| Touched {
-                    number: row.saturating_add(axis_part.chunk),
+                    number: row + axis_part.chunk,
                     elements: InnerAxisPart::elements(elements.clone(), (&axis_part, inner)),
                 }));
             }
@@ -314,8 +313,8 @@ impl ShardCodec {
     /// The bytes of a shard that hold these elements (in C order) of the inner chunk at `stored`;
     /// `None` if all of the inner chunk's bytes are needed.
     fn window(&self, stored: &Range<u64>, elements: &Range<usize>) -> Option<Range<u64>> {
-        let window = self.inner.window(elements, stored.end.saturating_sub(stored.start))?;
-        let place = |at: u64| stored.start.saturating_add(at);
+        let window = self.inner.window(elements, stored.end - stored.start)?;
+        let place = |at: u64| stored.start + at;
         Some(place(window.start)..place(window.end))
     }
 
@@ -331,7 +330,7 @@ impl ShardCodec {
         let len = self.index_len();
         match self.location {
             IndexLocation::Start => IndexBytes::Start(0..len),
-            IndexLocation::End => IndexBytes::End(len.saturating_add(after)),
+            IndexLocation::End => IndexBytes::End(len + after),
         }
     }
 
@@ -343,14 +342,13 @@ impl ShardCodec {
 
 /// The part of each of `count` inner chunks, of `inner` indices each, that a slice of one
 /// dimension selects.
-#[expect(clippy::arithmetic_side_effects, reason = "`done` is below `wanted`, whose indices fit")]
 fn axis_parts(
     slice: &Slice,
     inner: usize,
     count: usize,
 ) -> Result<impl Iterator<Item = InnerAxisPart> + Clone, NestedError> {
     let Slice { start, count: wanted, step } = *slice;
-    let size = inner.saturating_mul(count);
+    let size = inner * count;
     let step = step.max(1);
     let last = wanted.checked_sub(1).map(|more| more.checked_mul(step)?.checked_add(start));
     if last.is_some_and(|last| last.is_none_or(|last| last >= size)) {
@@ -374,7 +372,6 @@ fn axis_parts(
 }
 
 /// The number of parts that [`axis_parts`] gives for a slice that fits.
-#[expect(clippy::arithmetic_side_effects, reason = "indices within the axis, `inner` above 0")]
 fn axis_part_count(slice: &Slice, inner: usize) -> usize {
     let Slice { start, count, step } = *slice;
     let Some(more) = count.checked_sub(1).filter(|_| step < inner) else { return count };

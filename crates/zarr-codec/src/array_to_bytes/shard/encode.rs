@@ -28,7 +28,7 @@ impl ShardCodec {
     ) -> Result<Encoded, ChunkError> {
         let ShardScratch { index, encoded, inner } = scratch;
         let mut writer = self.writer(out, index)?;
-        let chunks = self.grid.iter().fold(1_usize, |n, count| n.saturating_mul(*count));
+        let chunks = self.inner_chunks();
         let mut result = Encoded::Empty;
         let mut source = InnerChunks::new(self, input);
         let mut at = vec![0; self.grid.len()];
@@ -65,8 +65,8 @@ impl ShardCodec {
             reserve(out, self.index_len).map_err(failed)?;
             out.resize(self.index_len, 0);
         }
-        let chunks = self.grid.iter().fold(1_usize, |n, count| n.saturating_mul(*count));
-        reserve(index, chunks.saturating_mul(16)).map_err(failed)?;
+        let chunks = self.inner_chunks();
+        reserve(index, chunks * 16).map_err(failed)?;
         Ok(ShardWriter { codec: self, out, index })
     }
 }
@@ -167,7 +167,7 @@ impl<'a> InnerChunks<'a> {
         let first = steps.fold(input.view.offset(), |first, ((at, size), stride)| {
             first.wrapping_add(at.wrapping_mul(*size).cast_signed().wrapping_mul(*stride))
         });
-        let first = first.cast_unsigned().saturating_mul(inner.element_size());
+        let first = first.cast_unsigned() * inner.element_size();
         planned.encode(input.data.get(first..).unwrap_or_default(), fill, out, scratch)
     }
 }
@@ -178,8 +178,8 @@ impl ShardCodec {
         let sizes = at.iter().zip(self.inner.shape());
         let ranges: Vec<Range<usize>> = sizes
             .map(|(at, size)| {
-                let start = at.saturating_mul(*size);
-                start..start.saturating_add(*size)
+                let start = at * size;
+                start..start + size
             })
             .collect();
         Ok(view.shrink(&ranges)?)

@@ -1,5 +1,8 @@
 //! The index of a shard: the position of each inner chunk.
 
+// Offsets and lengths come from outside.
+#![warn(clippy::arithmetic_side_effects)]
+
 use std::ops::Range;
 
 use super::{ShardCodec, slice, unravel};

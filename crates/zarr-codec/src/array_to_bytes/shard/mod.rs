@@ -240,7 +240,7 @@ impl ShardCodec {
 /// Advances to the next cell of a grid in C order; `false` past the last one.
 fn advance(at: &mut [usize], grid: impl DoubleEndedIterator<Item = usize>) -> bool {
     for (at, count) in at.iter_mut().rev().zip(grid.rev()) {
-        *at = at.saturating_add(1);
+        *at += 1;
         if *at < count {
             return true;
         }
@@ -250,7 +250,6 @@ fn advance(at: &mut [usize], grid: impl DoubleEndedIterator<Item = usize>) -> bo
 }
 
 /// The indices of cell `number`, in C order, of a grid without an axis of length 0.
-#[expect(clippy::arithmetic_side_effects, reason = "no axis has length 0")]
 pub(crate) fn unravel(mut number: usize, grid: &[usize]) -> Vec<usize> {
     let mut index = vec![0; grid.len()];
     for (slot, count) in index.iter_mut().zip(grid).rev() {

@@ -42,7 +42,7 @@ struct Assembly<'n> {
 impl<'n> Assembly<'n> {
     fn add(&mut self, number: usize, piece: ShardPiece<'n>) {
         let len = match &piece {
-            ShardPiece::Old(range) => range.end.saturating_sub(range.start),
+            ShardPiece::Old(range) => range.end - range.start,
             ShardPiece::New(bytes) => widen(bytes.len()),
         };
         self.enter(number, (self.len, len));
@@ -58,7 +58,7 @@ impl<'n> Assembly<'n> {
     }
 
     fn append(&mut self, piece: ShardPiece<'n>, len: u64) {
-        self.len = self.len.saturating_add(len);
+        self.len += len;
         match (self.pieces.last_mut(), &piece) {
             (Some(ShardPiece::Old(last)), ShardPiece::Old(next)) if last.end == next.start => {
                 last.end = next.end;
@@ -72,7 +72,7 @@ impl ShardCodec {
     /// The number of inner chunks, stored or not.
     #[must_use]
     pub fn inner_chunks(&self) -> usize {
-        self.grid.iter().fold(1, |all, count| all.saturating_mul(*count))
+        self.grid.iter().product()
     }
 
     /// A shard in which the `new` inner chunks replace those of the old one, whose index is `old`;
@@ -112,7 +112,7 @@ impl ShardCodec {
         let chunks = self.inner_chunks();
         let failed = |kind| self.place.chunk_error(kind);
         let mut entries = Vec::new();
-        let length = chunks.saturating_mul(16);
+        let length = chunks * 16;
         reserve(&mut entries, length).map_err(failed)?;
         // All bits of an entry are set where no inner chunk is stored.
         entries.resize(length, u8::MAX);
@@ -142,13 +142,13 @@ impl ShardCodec {
             // The end of the old bytes that have been moved.
             let mut moved = 0_u64;
             for (range, number) in ranges {
-                let len = range.end.saturating_sub(range.start);
+                let len = range.end - range.start;
                 let fresh = range.start.max(moved)..range.end.max(moved);
                 // Bytes before `moved` lie right before the end, as ranges are sorted by their starts.
                 let at = assembly.len.saturating_sub(moved.saturating_sub(range.start));
                 assembly.enter(number, (at, len));
                 if !fresh.is_empty() {
-                    let more = fresh.end.saturating_sub(fresh.start);
+                    let more = fresh.end - fresh.start;
                     moved = fresh.end;
                     assembly.append(ShardPiece::Old(fresh), more);
                 }
