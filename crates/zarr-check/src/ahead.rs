@@ -59,9 +59,9 @@ impl Walk<'_> {
     pub(crate) fn add(&mut self, looked: Looked) -> Result<(), ArrayError> {
         self.tell(&looked.metadata);
         looked.findings.into_iter().for_each(|finding| self.found_in_chunk(finding));
-        self.summary.arrays = self.summary.arrays.saturating_add(looked.summary.arrays);
-        self.summary.chunks = self.summary.chunks.saturating_add(looked.summary.chunks);
-        self.summary.bytes = self.summary.bytes.saturating_add(looked.summary.bytes);
+        self.summary.arrays += looked.summary.arrays;
+        self.summary.chunks += looked.summary.chunks;
+        self.summary.bytes += looked.summary.bytes;
         looked.result
     }
 }

@@ -71,7 +71,7 @@ impl Walk<'_> {
         let mut decode = |batch: &mut Vec<(Key, Vec<u64>)>, findings: &mut Vec<Finding>| {
             let Some(decoder) = &data else { return Ok(()) };
             let read = decoder.run(batch, findings)?;
-            bytes = bytes.saturating_add(read);
+            bytes += read;
             batch.clear();
             Ok::<(), ArrayError>(())
         };
@@ -123,7 +123,7 @@ impl Walk<'_> {
             if !is_owned {
                 continue;
             }
-            chunks = chunks.saturating_add(1);
+            chunks += 1;
             if !layout.is_declared(&index) {
                 zarr_store::reached!("check: a chunk outside of the grid");
                 let message = format!(
@@ -169,8 +169,8 @@ impl Walk<'_> {
         if let Some(inner) = inner {
             of_keys.extend(inner.findings()?);
         }
-        self.summary.chunks = self.summary.chunks.saturating_add(chunks);
-        self.summary.bytes = self.summary.bytes.saturating_add(bytes);
+        self.summary.chunks += chunks;
+        self.summary.bytes += bytes;
         if self.options.is_first_part() {
             findings.append(&mut of_keys);
         }
@@ -194,7 +194,7 @@ impl Walk<'_> {
             };
             match hidden.iter_mut().find(|known| known.encoding == encoding) {
                 Some(known) => {
-                    known.count = known.count.saturating_add(1);
+                    known.count += 1;
                     // Stores list in any order.
                     known.first = known.first.min(key);
                 }
@@ -243,7 +243,7 @@ fn long_keys(layout: &ChunkLayout) -> Option<Finding> {
     let last: Vec<u64> = occupied.iter().map(|count| count.saturating_sub(1)).collect();
     let name = layout.key_encoding().encode(&last);
     let slash = usize::from(!layout.prefix().is_root());
-    let length = layout.prefix().as_str().len().saturating_add(slash).saturating_add(name.len());
+    let length = layout.prefix().as_str().len() + slash + name.len();
     let message = format!(
         "keys of chunks have up to {length} bytes; keys longer than {MAX_KEY_LEN} are not examined"
     );
@@ -292,7 +292,7 @@ impl<'a> Decoder<'a> {
             for chunk in array.stored_chunks() {
                 let chunk = chunk?;
                 let is_owned = owned.is_none_or(|it| it.contains(&chunk.index) == Some(true));
-                total = total.saturating_add((chunk.occupied && is_owned).into());
+                total += u64::from(chunk.occupied && is_owned);
             }
         }
         let so_far = Mutex::new(CheckProgress { total, ..CheckProgress::default() });
@@ -331,8 +331,8 @@ impl<'a> Decoder<'a> {
         let Some(progress) = self.progress else { return };
         let so_far = {
             let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
-            so_far.done = so_far.done.saturating_add(1);
-            so_far.bytes = so_far.bytes.saturating_add(bytes);
+            so_far.done += 1;
+            so_far.bytes += bytes;
             *so_far
         };
         progress(self.array.prefix(), so_far);
@@ -358,7 +358,7 @@ impl<'a> Decoder<'a> {
                 let read = u64::try_from(encoded.len()).unwrap_or(u64::MAX);
                 {
                     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                    found.1 = found.1.saturating_add(read);
+                    found.1 += read;
                     found.0.extend(findings);
                 }
                 self.tell(read);

@@ -296,7 +296,7 @@ impl<'a> Examiner<'a> {
 
     /// Bytes of a chunk's elements.
     fn bytes(&self, codec: &ChunkCodec) -> u64 {
-        let bytes = codec.elements().saturating_mul(self.array.element_size());
+        let bytes = codec.elements() * self.array.element_size();
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
@@ -313,7 +313,7 @@ impl<'a> Examiner<'a> {
             return Err(ExamineError::Unexamined(why));
         }
         let ExaminerBuffers { decoded, scratch, .. } = buffers;
-        let length = codec.elements().saturating_mul(self.array.element_size());
+        let length = codec.elements() * self.array.element_size();
         let copy = |error: CopyError| ExamineError::Unexamined(error.to_string());
         if decoded.len() < length {
             // Free the old memory before allocating the new.
@@ -334,7 +334,7 @@ impl<'a> Examiner<'a> {
         let widen = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
         let shape: Vec<u64> = codec.shape().iter().map(|size| widen(*size)).collect();
         for part in &self.texts {
-            let end = part.offset.saturating_add(part.layout.size());
+            let end = part.offset + part.layout.size();
             for (number, element) in elements.clone().enumerate() {
                 let (units, _) = element.get(part.offset..end).unwrap_or_default().as_chunks::<4>();
                 let mut units = units.iter().map(|unit| u32::from_le_bytes(*unit));
@@ -450,11 +450,11 @@ impl<T> Default for First<T> {
 impl<T> First<T> {
     fn add(&mut self, found: impl FnOnce() -> T) {
         self.first.get_or_insert_with(found);
-        self.count = self.count.saturating_add(1);
+        self.count += 1;
     }
 
     fn first_and_others(self) -> Option<(T, u64)> {
-        Some((self.first?, self.count.saturating_sub(1)))
+        Some((self.first?, self.count - 1))
     }
 }
 

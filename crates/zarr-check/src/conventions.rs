@@ -78,7 +78,7 @@ fn past_chunks(index: &Array, position: &Array) -> Result<Option<String>, ArrayE
     }
     let variants = |chunk: i128| {
         let within = u64::try_from(chunk).ok().and_then(|chunk| axis.clipped(chunk));
-        within.map_or(0, |within| i128::from(within.end.saturating_sub(within.start)))
+        within.map_or(0, |within| i128::from(within.end - within.start))
     };
     // A chunk that only one of them has counts no variants in the other.
     let lacking = (0..i128::from(axis.occupied())).find(|chunk| !counts.contains_key(chunk));

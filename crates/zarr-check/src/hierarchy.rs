@@ -91,7 +91,7 @@ impl<'a> Walk<'a> {
             Severity::Warning => &mut self.summary.warnings,
             _ => &mut self.summary.notes,
         };
-        *count = count.saturating_add(1);
+        *count += 1;
         (self.report)(finding);
     }
 
@@ -145,7 +145,7 @@ impl<'a> Walk<'a> {
                 self.children(prefix, Parent::Folder, waiting)
             }
             Ok(NodeMetadata::Group(group)) => {
-                self.summary.groups = self.summary.groups.saturating_add(1);
+                self.summary.groups += 1;
                 self.listed(prefix);
                 self.findings(&key, group.findings());
                 self.consolidated(prefix, &key, &group)?;
@@ -166,7 +166,7 @@ impl<'a> Walk<'a> {
         key: &Key,
         array: ArrayMetadata,
     ) -> Result<(), ArrayError> {
-        self.summary.arrays = self.summary.arrays.saturating_add(1);
+        self.summary.arrays += 1;
         self.tell(&array);
         self.findings(key, array.findings());
         self.array(prefix, key, array)
@@ -175,7 +175,7 @@ impl<'a> Walk<'a> {
     /// Counts an array if changed bytes of its chunks cannot be found.
     pub(crate) fn count_bare(&mut self, array: &ArrayMetadata) {
         if !array.has_checksum() && !self.store.capabilities().checksums {
-            self.bare = self.bare.saturating_add(1);
+            self.bare += 1;
         }
     }
 

@@ -128,13 +128,13 @@ impl Found {
         };
         let mut named = 0;
         for inner in content.inner_chunks() {
-            self.total = self.total.saturating_add(1);
+            self.total += 1;
             if inner.bytes.is_some() {
                 continue;
             }
-            self.missing = self.missing.saturating_add(1);
+            self.missing += 1;
             if named < NAMED {
-                named = named.saturating_add(1);
+                named += 1;
                 let message = format!(
                     "inner chunk {:?} is not stored; it reads as the fill value",
                     inner.index
@@ -149,8 +149,8 @@ impl Found {
     }
 
     fn join(&mut self, other: Self) {
-        self.total = self.total.saturating_add(other.total);
-        self.missing = self.missing.saturating_add(other.missing);
+        self.total += other.total;
+        self.missing += other.missing;
         self.first.extend(other.first);
         self.unread.extend(other.unread);
         self.cut();

@@ -25,7 +25,7 @@
 //! It repairs nothing, and opens only nodes that [`zarr_array`] opens.
 
 #![forbid(unsafe_code)]
-#![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
+#![cfg_attr(not(test), warn(clippy::as_conversions))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod absent;

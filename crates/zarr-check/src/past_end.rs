@@ -31,7 +31,7 @@ impl PastEnd {
                 return Self::At(index);
             }
             for (at, size) in index.iter_mut().zip(outer).rev() {
-                *at = at.saturating_add(1);
+                *at += 1;
                 if *at < *size {
                     break;
                 }

@@ -27,14 +27,14 @@ impl Walk<'_> {
         self.listed(prefix);
         match node {
             NodeMetadata::Group(group) => {
-                self.summary.groups = self.summary.groups.saturating_add(1);
+                self.summary.groups += 1;
                 self.findings_of_documents(prefix, version_2::ATTRIBUTES, group.findings())?;
                 self.consolidated(prefix, &prefix.key(version_2::CONSOLIDATED)?, &group)?;
                 self.conventions(prefix, &prefix.key(version_2::ATTRIBUTES)?, &group)?;
                 self.children(prefix, Parent::GroupOfVersion2, waiting)
             }
             NodeMetadata::Array(array) => {
-                self.summary.arrays = self.summary.arrays.saturating_add(1);
+                self.summary.arrays += 1;
                 self.count_bare(&array);
                 self.findings_of_documents(prefix, version_2::ARRAY, array.findings())?;
                 self.array(prefix, &prefix.key(version_2::ARRAY)?, array)

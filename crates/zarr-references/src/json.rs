@@ -35,7 +35,7 @@ impl<'a> Json<'a> {
                 b'I' if !in_text && is(b"Infinity") => b"1.000000",
                 _ => continue,
             };
-            if let Some(word) = strict.to_mut().get_mut(at..at.saturating_add(number.len())) {
+            if let Some(word) = strict.to_mut().get_mut(at..at + number.len()) {
                 word.copy_from_slice(number);
             }
         }
@@ -51,6 +51,6 @@ impl<'a> Json<'a> {
     pub(super) fn given(&self, part: &RawValue) -> &'a [u8] {
         let part = part.get();
         let start = part.as_ptr().addr().saturating_sub(self.strict.as_ptr().addr());
-        self.given.get(start..start.saturating_add(part.len())).unwrap_or_default()
+        self.given.get(start..start + part.len()).unwrap_or_default()
     }
 }

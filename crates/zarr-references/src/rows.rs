@@ -261,7 +261,7 @@ impl Group<'_> {
                 if set {
                     each(row, values.next().ok_or("it is damaged: too few values")?)?;
                 }
-                row = row.saturating_add(1);
+                row += 1;
             }
         }
         Ok(())

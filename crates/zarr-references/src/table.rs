@@ -189,7 +189,7 @@ impl Table {
             rows.map_or(256, |rows| rows.memory())
         };
         let mut files = self.files();
-        let mut sum = files.iter().fold(0_usize, |sum, (_, file)| sum.saturating_add(memory(file)));
+        let mut sum = files.iter().fold(0_usize, |sum, (_, file)| sum + memory(file));
         while sum > KEPT && files.len() > 1 {
             let Some((_, file)) = files.pop_front() else { return };
             sum = sum.saturating_sub(memory(&file));

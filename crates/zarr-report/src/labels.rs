@@ -300,7 +300,7 @@ impl Labels {
     /// quotes.
     fn entry_of_texts(&self, range: &Range<u64>) -> Option<String> {
         let indices = Some(format!("{}:{}", range.start, range.end));
-        if range.end.saturating_sub(range.start) > MOST_LISTED {
+        if range.end - range.start > MOST_LISTED {
             return indices;
         }
         let texts = self.texts(&AxisSelection::from(range.clone())).ok()?;

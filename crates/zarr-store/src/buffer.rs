@@ -30,7 +30,7 @@ pub fn reserve(key: &Key, out: &mut Vec<u8>, additional: u64) -> Result<(), Stor
     if out.is_empty() && out.capacity() < needed {
         // Freed first, so that the old and the new memory never exist at the same time.
         *out = Vec::new();
-        if out.try_reserve_exact(needed.saturating_add(needed / 4)).is_ok() {
+        if out.try_reserve_exact(needed + needed / 4).is_ok() {
             return Ok(());
         }
     }
@@ -39,7 +39,7 @@ pub fn reserve(key: &Key, out: &mut Vec<u8>, additional: u64) -> Result<(), Stor
 
 /// The pieces as one.
 pub(super) fn assemble(key: &Key, pieces: &[IoSlice<'_>]) -> Result<Vec<u8>, StoreError> {
-    let total = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.len() as u64));
+    let total = pieces.iter().fold(0_u64, |sum, piece| sum + piece.len() as u64);
     let mut bytes = Vec::new();
     reserve(key, &mut bytes, total)?;
     for piece in pieces {

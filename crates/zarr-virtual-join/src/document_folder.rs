@@ -127,7 +127,7 @@ impl DocumentFolder {
         let Opener { open, depth } = self.opener;
         // The document may come from anybody: it leads to servers without the reader's credentials.
         let options = self.options.clone().store(self.options.store.following(&self.url, url)?);
-        let store = open(url, &options, depth.saturating_add(1))?;
+        let store = open(url, &options, depth + 1)?;
         others().insert(url.to_owned(), store.clone());
         Ok(store)
     }
@@ -142,7 +142,7 @@ fn parse(location: &str) -> Result<Reference, &'static str> {
     for name in location.trim_end_matches('/').split('/') {
         match name {
             "." => {}
-            ".." if names.pop().is_none() => levels = levels.saturating_add(1),
+            ".." if names.pop().is_none() => levels += 1,
             ".." => {}
             "" => return Err("has a name of no characters"),
             name => names.push(name.to_owned()),

@@ -28,7 +28,7 @@ impl DocumentUrl {
         let url = url.trim_end_matches('/');
         let mut start = 0_usize;
         for name in url.split('/') {
-            let end = start.saturating_add(name.len());
+            let end = start + name.len();
             if name.len() > SUFFIX.len() && name.ends_with(SUFFIX) {
                 let document = url.get(..end)?;
                 let place = Place::parse(document, &StoreOptions::new()).ok();
@@ -50,7 +50,7 @@ impl DocumentUrl {
                 let inner = names_in(url, url.get(end..)?.trim_matches('/')).ok()?;
                 return Some(Self { url: document.to_owned(), parent, name, inner });
             }
-            start = end.saturating_add(1);
+            start = end + 1;
         }
         None
     }

@@ -43,7 +43,7 @@
 //! the changed part is read.
 
 #![forbid(unsafe_code)]
-#![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
+#![cfg_attr(not(test), warn(clippy::as_conversions))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod document;

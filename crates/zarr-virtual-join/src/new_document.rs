@@ -196,7 +196,7 @@ fn grid_of_members(members: &Members) -> Result<Grid, GridError> {
         let bounds = tiles.bounds(axis);
         let lengths = bounds.iter().zip(bounds.iter().skip(1));
         let runs = lengths.filter_map(|(start, end)| {
-            let edge = end.saturating_sub(*start);
+            let edge = end - start;
             (edge > 0).then_some(Run { edge, count: 1 })
         });
         let extent = bounds.last().copied().unwrap_or(0);

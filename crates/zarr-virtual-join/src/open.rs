@@ -95,7 +95,7 @@ impl Nested {
                 _ => self.levels_of(&place, path, within, options(&place.url))?,
             };
             self.known.insert(array, below);
-            most = most.max(below.saturating_add(1));
+            most = most.max(below + 1);
         }
         Ok(most)
     }

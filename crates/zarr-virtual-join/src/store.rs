@@ -207,14 +207,12 @@ impl Joined {
         let origin: Vec<u64> = region.iter().map(|range| range.start).collect();
         let (number, start) = self.members.locate(&origin)?;
         let Some(array) = self.members.open(&number)? else { return Ok(Vec::new()) };
-        let mut lengths: Vec<u64> =
-            region.iter().map(|range| range.end.saturating_sub(range.start)).collect();
+        let mut lengths: Vec<u64> = region.iter().map(|range| range.end - range.start).collect();
         if let Some(axis) = self.new_axis.filter(|axis| *axis < lengths.len()) {
             lengths.remove(axis);
         }
         let axes = start.iter().zip(&lengths);
-        let selection: Selection =
-            axes.map(|(start, length)| *start..start.saturating_add(*length)).collect();
+        let selection: Selection = axes.map(|(start, length)| *start..start + length).collect();
         let plan = array.layout().plan(selection)?;
         let mut found = Vec::new();
         let mut next = 0;
@@ -291,9 +289,10 @@ impl Joined {
             if let Some(axis) = self.new_axis.filter(|axis| *axis <= region.len()) {
                 region.insert(axis, 0..1);
             }
-            let moved = region.iter().zip(&origin).map(|(range, origin)| {
-                range.start.saturating_add(*origin)..range.end.saturating_add(*origin)
-            });
+            let moved = region
+                .iter()
+                .zip(&origin)
+                .map(|(range, origin)| range.start + origin..range.end + origin);
             let plan = self.layout.plan(moved.collect::<Selection>())?;
             for chunk in plan.chunks(0..plan.len())? {
                 found.insert(Key::new(&chunk.key)?);

@@ -72,9 +72,9 @@ impl<'a> Csv<'a> {
             written.map_err(|error| self.failed(error))?;
         }
         self.writer.write_field(field.as_ref()).map_err(|error| self.failed(error))?;
-        self.column = self.column.saturating_add(1);
+        self.column += 1;
         if self.column == self.columns {
-            (self.row, self.column) = (self.row.saturating_add(1), 0);
+            (self.row, self.column) = (self.row + 1, 0);
             self.writer.write_record(None::<&[u8]>).map_err(|error| self.failed(error))?;
         }
         Ok(())

@@ -166,7 +166,7 @@ impl Work {
             // Edges that do not fit are refused before anything is written.
             let new = old.resized(old.extent().checked_add(count)?, growth).ok()?;
             let chunks = new.chunks_in(old.extent()..new.extent()).ok()?;
-            Some(chunks.end.saturating_sub(chunks.start))
+            Some(chunks.end - chunks.start)
         });
         let chunks = chunks.map(|chunks| chunks.unwrap_or(0)).fold(1, u64::saturating_mul);
         Self::Writing { chunks }
@@ -201,8 +201,8 @@ impl Moved {
         if key.name() == "zarr.json" {
             return;
         }
-        let objects = self.objects.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        let objects = self.objects.fetch_add(1, Ordering::Relaxed) + 1;
+        let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.bar.chunks("writing", objects.min(chunks), chunks, bytes);
     }
 }
@@ -211,7 +211,7 @@ impl Watch for Moved {
     fn got(&self, bytes: Option<u64>, _took: Duration) {
         if self.work == Work::Reading {
             let bytes = bytes.unwrap_or(0);
-            let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+            let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
             self.bar.bytes("reading: stored", bytes, None);
         }
     }

@@ -1,5 +1,8 @@
 //! Chunk grids: regular and rectilinear.
 
+// Edges and counts come from documents.
+#![warn(clippy::arithmetic_side_effects)]
+
 pub(crate) mod edges;
 
 use crate::chunk_grid::edges::{ChunkEdges, read_edges, write_edges};

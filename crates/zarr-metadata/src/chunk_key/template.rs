@@ -140,7 +140,7 @@ impl KeyTemplate {
             if let Piece::Number { axis, .. } = piece
                 && let Some(count) = uses.get_mut(*axis)
             {
-                *count = count.saturating_add(1);
+                *count += 1;
             }
         }
         if let Some((axis, count)) = uses.iter().enumerate().find(|(_, count)| **count != 1) {
@@ -242,11 +242,10 @@ impl KeyTemplate {
                 Piece::Number { axis, width } => {
                     // Digits of the text that follows the number belong to that text.
                     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-                    let texts =
-                        pieces.iter().skip(at.saturating_add(1)).map_while(|piece| match piece {
-                            Piece::Text(text) => Some(*text),
-                            Piece::Number { .. } => None,
-                        });
+                    let texts = pieces.iter().skip(at + 1).map_while(|piece| match piece {
+                        Piece::Text(text) => Some(*text),
+                        Piece::Number { .. } => None,
+                    });
                     let after = digits(&texts.collect::<String>());
                     let length = digits(rest).checked_sub(after)?;
                     let (found, left) = rest.split_at_checked(length)?;

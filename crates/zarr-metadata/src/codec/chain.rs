@@ -28,7 +28,7 @@ pub(crate) fn read_codecs(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<V
     let codecs = read_elements(raw, "an array of codecs", |raw| {
         let codec =
             Finding::scope(findings, || format!("[{index}]"), |found| Codec::read(raw, found));
-        index = index.saturating_add(1);
+        index += 1;
         codec
     })
     .breaks(Rule::CHAIN_ORDER)?;

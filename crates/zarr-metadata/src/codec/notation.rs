@@ -155,7 +155,7 @@ impl CodecNotation {
                 }
                 None => Codec::read(raw, &mut Vec::new()).map(Entry::Exact),
             };
-            index = index.saturating_add(1);
+            index += 1;
             entry
         })?;
         if let Some(reason) = reason {

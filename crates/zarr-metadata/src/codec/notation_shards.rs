@@ -13,11 +13,11 @@ pub(super) fn entries(text: &str) -> Result<Vec<&str>, String> {
             b'(' if depth == DEPTH => {
                 return Err(format!("more than {DEPTH} parentheses in each other; give JSON"));
             }
-            b'(' => depth = depth.saturating_add(1),
+            b'(' => depth += 1,
             b')' => depth = depth.checked_sub(1).ok_or("a ) without a (")?,
             b',' if depth == 0 => {
                 entries.push(text.get(start..at).unwrap_or_default());
-                start = at.saturating_add(1);
+                start = at + 1;
             }
             _ => {}
         }

@@ -1,5 +1,8 @@
 //! Sizes that a name or a configuration says.
 
+// Lengths come from documents.
+#![warn(clippy::arithmetic_side_effects)]
+
 use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;

@@ -1,5 +1,8 @@
 //! The parts of an element: each has components of one kind.
 
+// Offsets and sizes come from documents.
+#![warn(clippy::arithmetic_side_effects)]
+
 use super::{DataType, ElementLayout};
 
 /// A part of an element with components of one kind: a field of a record, or the whole element of

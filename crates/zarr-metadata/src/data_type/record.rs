@@ -1,5 +1,8 @@
 //! `struct`: named fields, one after another without gaps.
 
+// Offsets and sizes come from documents.
+#![warn(clippy::arithmetic_side_effects)]
+
 use std::collections::HashSet;
 use std::fmt;
 

@@ -4,6 +4,9 @@
 //! object, so many small chunks make everything slow. With 1 to 16 MiB of elements, neither
 //! matters. This aims at 4 MiB, from which shapes that do not divide evenly stay within that range.
 
+// Shapes come from callers.
+#![warn(clippy::arithmetic_side_effects)]
+
 use crate::codec::Codec;
 use crate::data_type::DataType;
 

@@ -87,9 +87,9 @@ impl NodeDocument {
         for (index, (name, json)) in members.iter().enumerate() {
             text.push_str(if index == 0 { "" } else { "," });
             new_line(1, &mut text);
-            let key = text.len().saturating_add(1);
+            let key = text.len() + 1;
             write_string(name, &mut text);
-            let key = key..text.len().saturating_sub(1);
+            let key = key..text.len() - 1;
             text.push_str(": ");
             let start = text.len();
             pretty(json, 1, &mut text);
@@ -281,9 +281,9 @@ impl NodeDocument {
                 return self.spliced(before.value.end..end, "");
             }
             // Between a value and the next key there are a comma and space, and no other comma.
-            let start = self.text.find('{').map_or(0, |at| at.saturating_add(1));
+            let start = self.text.find('{').map_or(0, |at| at + 1);
             let comma = self.text.get(end..).and_then(|rest| rest.find(','));
-            let next = comma.map_or(end, |at| end.saturating_add(at).saturating_add(1));
+            let next = comma.map_or(end, |at| end + at + 1);
             return self.spliced(start..next, "");
         }
         self.text.to_string()
@@ -316,7 +316,7 @@ impl NodeDocument {
 /// The text of an object with other values of members, or without those with `None`. Every member that
 /// does not change keeps its bytes.
 fn changed_members(text: &str, changes: &[(&str, Option<&str>)]) -> Result<String> {
-    let open = text.find('{').map_or(0, |at| at.saturating_add(1));
+    let open = text.find('{').map_or(0, |at| at + 1);
     let between = |range: Range<usize>| text.get(range).unwrap_or_default();
     let mut left: HashMap<&str, Option<&str>> = changes.iter().copied().collect();
     // Space before the first member and before each further one, and members without it.
@@ -324,10 +324,10 @@ fn changed_members(text: &str, changes: &[(&str, Option<&str>)]) -> Result<Strin
     let mut kept: Vec<(&str, String)> = Vec::new();
     let mut end = open;
     for (key, value) in members(text).member("attributes")? {
-        let start = value.as_ptr().addr().saturating_sub(text.as_ptr().addr());
-        let quote = between(end..start).find('"').map_or(start, |at| end.saturating_add(at));
+        let start = value.as_ptr().addr() - text.as_ptr().addr();
+        let quote = between(end..start).find('"').map_or(start, |at| end + at);
         let lead = between(end..quote);
-        end = start.saturating_add(value.len());
+        end = start + value.len();
         match lead.contains(',') {
             true => before_further = before_further.or(Some(lead)),
             false => before_first = Some(lead),

@@ -16,7 +16,7 @@ pub(super) fn format_list(bytes: &[u8], out: &mut String) {
 /// Appends the bytes in base64, without the zeros at the end if these only fill the element up.
 pub(super) fn format_base64(bytes: &[u8], null_terminated: bool, out: &mut String) {
     let last = bytes.iter().rposition(|byte| *byte != 0);
-    let kept = last.map_or(0, |last| last.saturating_add(1));
+    let kept = last.map_or(0, |last| last + 1);
     let bytes = if null_terminated { bytes.get(..kept).unwrap_or(bytes) } else { bytes };
     out.push('"');
     BASE64_STANDARD.encode_string(bytes, out);

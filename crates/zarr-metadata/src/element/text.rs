@@ -10,7 +10,7 @@ pub(super) fn format(bytes: &[u8], out: &mut String) -> Result<()> {
     let units = units.iter().map(|unit| u32::from_le_bytes(*unit));
     let last = units.clone().rposition(|unit| unit != 0);
     let mut text = String::new();
-    for unit in units.take(last.map_or(0, |last| last.saturating_add(1))) {
+    for unit in units.take(last.map_or(0, |last| last + 1)) {
         text.push(char::from_u32(unit).ok_or_else(|| {
             let found = format!("a code unit of 0x{unit:x}");
             MetadataError::unexpected(found, "0 to 0x10ffff without 0xd800 to 0xdfff")

@@ -182,7 +182,7 @@ impl<'a> Outliner<'a> {
                     }
                 };
                 if goes_on {
-                    frame.count = frame.count.saturating_add(1);
+                    frame.count += 1;
                     if let Some(key) = key {
                         self.keys.push(key);
                         self.record(key.text());
@@ -252,7 +252,7 @@ impl Reader<'_> {
 
     fn not_finite(&mut self, word: &'static str) -> Result<()> {
         self.word(word)?;
-        self.not_finite.count = self.not_finite.count.saturating_add(1);
+        self.not_finite.count += 1;
         if self.not_finite.count == 1 {
             self.not_finite.word = word;
         }
@@ -297,7 +297,7 @@ fn path_of(open: &[Frame], keys: &[Key<'_>], path: &mut String) {
         let Some(last) = frame.count.checked_sub(1) else { continue };
         match frame.first_key {
             Some(first) => {
-                let key = keys.get(first.saturating_add(last));
+                let key = keys.get(first + last);
                 path_member(path, &key.map(|key| key.name()).unwrap_or_default());
             }
             None => path.push_str(&format!("[{last}]")),

@@ -206,6 +206,6 @@ fn next_value<'a>(entries: &mut &'a [Entry<'a>]) -> Option<Raw<'a>> {
 
 /// Where `part`, a slice of `text`, lies in it.
 pub(crate) fn range_of(part: &str, text: &str) -> Range<usize> {
-    let start = part.as_ptr().addr().saturating_sub(text.as_ptr().addr());
-    start..start.saturating_add(part.len())
+    let start = part.as_ptr().addr() - text.as_ptr().addr();
+    start..start + part.len()
 }

@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
     /// Bytes of the text that have been read.
     #[inline]
     pub(crate) fn offset(&self) -> usize {
-        self.text.len().saturating_sub(self.rest.len())
+        self.text.len() - self.rest.len()
     }
 
     /// The words seen since this was last asked, if there were any.
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
 
     #[inline]
     pub(super) fn deeper(&mut self) -> Result<()> {
-        self.depth = self.depth.saturating_add(1);
+        self.depth += 1;
         if self.depth > MAX_DEPTH {
             let (line, column) = self.position();
             return Err(MetadataError::new(Kind::Depth { line, column, limit: MAX_DEPTH }));
@@ -296,9 +296,9 @@ impl<'a> Reader<'a> {
     /// Line and column, in characters, both from 1.
     fn position(&self) -> (usize, usize) {
         let before = self.since(0);
-        let line = before.matches('\n').count().saturating_add(1);
+        let line = before.matches('\n').count() + 1;
         let last = before.rsplit('\n').next().unwrap_or_default();
-        (line, last.chars().count().saturating_add(1))
+        (line, last.chars().count() + 1)
     }
 }
 
@@ -321,11 +321,11 @@ fn plain(bytes: &[u8]) -> usize {
         let found = (zero(word ^ all(b'"')) | zero(word ^ all(b'\\')) | control) & all(0x80);
         if found != 0 {
             let at = found.trailing_zeros().wrapping_shr(3);
-            return before.saturating_add(usize::try_from(at).unwrap_or_default());
+            return before + usize::try_from(at).unwrap_or_default();
         }
-        before = before.saturating_add(8);
+        before += 8;
     }
-    before.saturating_add(rest.iter().position(ends).unwrap_or(rest.len()))
+    before + rest.iter().position(ends).unwrap_or(rest.len())
 }
 
 #[cfg(test)]

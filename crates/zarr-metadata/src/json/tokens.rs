@@ -41,7 +41,7 @@ impl<'t> Iterator for JsonTokens<'t> {
                         escaped = b == b'\\' && !escaped;
                         closes
                     })
-                    .map(|(at, _)| at.saturating_add(1))
+                    .map(|(at, _)| at + 1)
             }
             _ => bytes
                 .find(|(_, b)| {

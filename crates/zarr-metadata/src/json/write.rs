@@ -47,9 +47,9 @@ pub(crate) fn pretty(raw: &str, level: usize, out: &mut String) {
                 let fits = inline == 0 && one_line(token, tokens.clone());
                 out.push_str(token);
                 if inline > 0 || fits {
-                    inline = inline.saturating_add(1);
+                    inline += 1;
                 } else {
-                    level = level.saturating_add(1);
+                    level += 1;
                     new_line(level, out);
                 }
             }
@@ -92,13 +92,13 @@ fn one_line(open: &str, rest: JsonTokens<'_>) -> bool {
         match token {
             "{" | "[" => {
                 plain = false;
-                depth = depth.saturating_add(1);
+                depth += 1;
             }
             "}" | "]" => depth = depth.saturating_sub(1),
             _ => {}
         }
         let space = usize::from(matches!(token, "," | ":"));
-        width = width.saturating_add(token.chars().count()).saturating_add(space);
+        width += token.chars().count() + space;
         if depth == 0 {
             return plain || width <= LINE;
         }

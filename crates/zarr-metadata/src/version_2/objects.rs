@@ -41,7 +41,7 @@ pub fn json2_elements<'a>(chunk: &'a [u8], shape: &[usize]) -> Result<Vec<&'a st
     if data_type.json_type() != JsonType::String {
         return Err(data_type.expected("the data type of the chunk").in_element(items.len()));
     }
-    check_shape(*last, shape).element(items.len().saturating_add(1))?;
+    check_shape(*last, shape).element(items.len() + 1)?;
     let mut elements = Vec::new();
     let (length, inner) = shape.split_first().unwrap_or((&1, &[]));
     check_length(items.len(), *length)?;

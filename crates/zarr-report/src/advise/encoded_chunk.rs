@@ -93,7 +93,7 @@ impl EncodedChunk {
             if elements.is_filled(array.metadata().fill_value().bytes()) {
                 continue;
             }
-            bytes = bytes.saturating_add(elements.len());
+            bytes += elements.len();
             let count = u64::try_from(taken.len()).unwrap_or(u64::MAX);
             let mut stacked: Vec<_> = part.iter().map(|length| 0..*length).collect();
             stacked[0] = count * part[0]..(count + 1) * part[0];

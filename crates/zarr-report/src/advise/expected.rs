@@ -88,7 +88,7 @@ impl Unwritten {
             size = if offset == u64::MAX { size } else { size.saturating_add(len) };
         }
         let index_len = u64::try_from(index.len()).unwrap_or(u64::MAX);
-        Object { size: size.saturating_add(index_len), index }
+        Object { size: size + index_len, index }
     }
 
     /// Bytes of a chunk of which so many elements lie within the array. What lies outside is the fill
@@ -222,7 +222,7 @@ pub(super) fn requests(array: &Array, lengths: &[u64]) -> Result<Requests, Repor
         let planned = plan.len().min(PLANNED);
         let share = real(plan.len()) / real(planned.max(1)) / real(places);
         for number in order(plan.len()).take(usize::try_from(planned).unwrap_or(usize::MAX)) {
-            for chunk in plan.chunks(number..number.saturating_add(1))? {
+            for chunk in plan.chunks(number..number + 1)? {
                 let Some(reads) = chunk.reads(array)? else { continue };
                 let checksum = if reads.index.is_some() { CHECKSUM } else { 0 };
                 sum.objects += share;

@@ -108,7 +108,7 @@ impl Sample {
                 }))
             }
             false => Box::new(order(of).filter_map(|number| {
-                let planned = plan.chunks(number..number.saturating_add(1));
+                let planned = plan.chunks(number..number + 1);
                 planned.map(|mut chunks| Some(chunks.pop()?.chunk)).transpose()
             })),
         };
@@ -130,7 +130,7 @@ impl Sample {
                 sample.empty += 1;
                 continue;
             }
-            read = read.saturating_add(found.len());
+            read += found.len();
             if is_part {
                 // The part is an array of one chunk, in which the chunks before have no place.
                 sample.is_part = true;
@@ -161,7 +161,7 @@ impl Sample {
 
     /// Bytes of elements in memory.
     pub(super) fn bytes(&self) -> u64 {
-        self.taken.iter().fold(0, |sum, (_, elements)| sum.saturating_add(elements.len()))
+        self.taken.iter().fold(0, |sum, (_, elements)| sum + elements.len())
     }
 
     pub(super) fn write(&self, array: &Array) -> Result<(), ArrayError> {
@@ -233,7 +233,7 @@ fn cut(region: &mut [std::ops::Range<u64>], inner: &[u64], size: u64, bytes: u64
             .filter(|at| half(&region[*at], inner(*at)) < length(&region[*at]))
             .max_by_key(|at| length(&region[*at]));
         let Some(at) = longest else { return };
-        region[at].end = region[at].start.saturating_add(half(&region[at], inner(at)));
+        region[at].end = region[at].start + half(&region[at], inner(at));
     }
 }
 

@@ -186,12 +186,12 @@ fn in_words(labels: &Labels, selected: &AxisSelection, positions: &[u64]) -> Opt
     let runs: Vec<&[u64]> =
         indices.chunk_by(|one, next| one.checked_add(1) == Some(*next)).collect();
     let entry = |run: &&[u64]| {
-        let range = *run.first()?..run.last()?.saturating_add(1);
+        let range = *run.first()?..run.last()? + 1;
         labels.entry(&range)
     };
     let mut texts: Vec<String> = runs.iter().take(SHOWN).filter_map(entry).collect();
     if runs.len() > SHOWN {
-        texts.push(format!("and {} more", runs.len().saturating_sub(SHOWN)));
+        texts.push(format!("and {} more", runs.len() - SHOWN));
     }
     (!texts.is_empty()).then(|| texts.join(", "))
 }
@@ -203,9 +203,7 @@ fn selection(indices: Vec<u64>) -> AxisSelection {
         _ => false,
     });
     match (indices.first(), indices.last()) {
-        (Some(first), Some(last)) if is_range => {
-            AxisSelection::Range(*first..last.saturating_add(1))
-        }
+        (Some(first), Some(last)) if is_range => AxisSelection::Range(*first..last + 1),
         _ => AxisSelection::Indices(indices),
     }
 }

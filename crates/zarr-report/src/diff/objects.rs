@@ -100,7 +100,7 @@ fn object(
         if ours != theirs {
             let at = ours.iter().zip(&theirs).position(|(a, b)| a != b).unwrap_or(0);
             let byte = |bytes: &[u8]| bytes.get(at).map_or_else(String::new, u8::to_string);
-            let at = start.saturating_add(u64::try_from(at).unwrap_or(0));
+            let at = start + u64::try_from(at).unwrap_or(0);
             return Ok(Some(Change::content(format!("byte {at}"), byte(&ours), byte(&theirs))));
         }
         start = end;

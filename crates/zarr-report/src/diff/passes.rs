@@ -60,7 +60,7 @@ impl<'a> Comparison<'a, '_> {
                 match self.read(side, region)? {
                     Some(piece) => {
                         tiles.add(sums, region, piece.elements());
-                        self.bytes = self.bytes.saturating_add(piece.bytes());
+                        self.bytes += piece.bytes();
                     }
                     None => tiles.skip(sums, region),
                 }
@@ -114,7 +114,7 @@ impl<'a> Comparison<'a, '_> {
                         spool.keep(at, part, &elements).map_err(kept)?;
                     }
                 }
-                self.bytes = self.bytes.saturating_add(piece.bytes());
+                self.bytes += piece.bytes();
                 if (self.progress)(self.bytes).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -130,7 +130,7 @@ impl<'a> Comparison<'a, '_> {
                         self.pieces(&both, &mine, &piece.part(&region, &both))?;
                     }
                 }
-                self.bytes = self.bytes.saturating_add(piece.bytes());
+                self.bytes += piece.bytes();
                 if (self.progress)(self.bytes).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }

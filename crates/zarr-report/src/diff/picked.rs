@@ -115,7 +115,7 @@ fn picked_axis(axis: &Axis, picked: &AxisSelection) -> Result<Axis, GridError> {
             let first = axis.clipped(chunks.start).unwrap_or_default();
             let first =
                 Run { edge: first.end.min(range.end).saturating_sub(range.start), count: 1 };
-            let rest = axis.runs_of(chunks.start.saturating_add(1).min(chunks.end)..chunks.end);
+            let rest = axis.runs_of((chunks.start + 1).min(chunks.end)..chunks.end);
             let first = iter::once(first).filter(|run| run.edge > 0);
             Axis::from_runs(length, first.chain(rest))
         }

@@ -20,20 +20,20 @@ impl Regions {
     pub(super) fn add(&mut self, index: &[u64]) {
         if let Some(line) = &mut self.line {
             let follows = line.iter().zip(index).enumerate().all(|(axis, (range, at))| {
-                match axis.saturating_add(1) == index.len() {
+                match axis + 1 == index.len() {
                     true => *at == range.end,
                     false => *at == range.start,
                 }
             });
             match line.last_mut() {
                 Some(last) if follows => {
-                    last.end = last.end.saturating_add(1);
+                    last.end += 1;
                     return;
                 }
                 _ => self.close(),
             }
         }
-        self.line = Some(index.iter().map(|at| *at..at.saturating_add(1)).collect());
+        self.line = Some(index.iter().map(|at| *at..at + 1).collect());
     }
 
     /// Adds a box.

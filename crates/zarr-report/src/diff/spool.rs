@@ -59,7 +59,7 @@ impl Spool {
         }
         let bytes = parts.map(<[u8]>::len).iter().sum();
         let part = Part { region, at: self.end, bytes };
-        self.end = self.end.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        self.end += u64::try_from(bytes).unwrap_or(u64::MAX);
         if let Some(parts) = self.parts.get_mut(piece) {
             parts.push(part);
         }

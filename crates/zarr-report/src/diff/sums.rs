@@ -76,7 +76,7 @@ impl<'s> Tiles<'s> {
     ) {
         let at = |index: &[u64], axis: usize| index.get(axis).copied().unwrap_or(0);
         // Lines along the last axis, cut where tiles end.
-        let last = region.len().saturating_sub(1);
+        let last = region.len() - 1;
         let (end, edge) = (region.last().map_or(1, |axis| axis.end), at(&self.edges, last).max(1));
         let mut index: Vec<u64> = region.iter().map(|axis| axis.start).collect();
         loop {
@@ -84,7 +84,7 @@ impl<'s> Tiles<'s> {
             let stop = (start / edge).saturating_add(1).saturating_mul(edge).min(end);
             let mut place = ravel(&index, self.shape);
             let mut sum = 0_u64;
-            let length = usize::try_from(stop.saturating_sub(start)).unwrap_or(usize::MAX);
+            let length = usize::try_from(stop - start).unwrap_or(usize::MAX);
             for element in elements.by_ref().take(length) {
                 sum = sum.wrapping_add(self.hash(place, element));
                 place = place.wrapping_add(1);
@@ -111,7 +111,7 @@ impl<'s> Tiles<'s> {
         loop {
             let number = usize::try_from(ravel(&tile, &self.counts)).unwrap_or(usize::MAX);
             sums.get_mut(number).into_iter().for_each(|sum| *sum = None);
-            tile.last_mut().into_iter().for_each(|at| *at = at.saturating_add(1));
+            tile.last_mut().into_iter().for_each(|at| *at += 1);
             if !carry(&mut tile, &touched) {
                 return;
             }
@@ -154,8 +154,8 @@ pub(super) fn carry(index: &mut [u64], region: &[Range<u64>]) -> bool {
     let mut is_past = true;
     let last = index.len();
     for (axis, (at, range)) in index.iter_mut().zip(region).enumerate().rev() {
-        if axis.saturating_add(1) < last {
-            *at = at.saturating_add(1);
+        if axis + 1 < last {
+            *at += 1;
         }
         is_past = *at >= range.end;
         if !is_past {

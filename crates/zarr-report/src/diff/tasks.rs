@@ -24,7 +24,7 @@ impl Piece {
             Self::Fixed(bytes, size) => {
                 let mut found = Vec::new();
                 lines(of, part, |line| {
-                    let line = line.start.saturating_mul(*size)..line.end.saturating_mul(*size);
+                    let line = line.start * size..line.end * size;
                     found.extend_from_slice(bytes.get(line).unwrap_or_default());
                 });
                 Self::Fixed(found, *size)
@@ -58,15 +58,15 @@ impl Piece {
 /// The positions in a box of the elements of a part of it, line by line.
 fn lines(of: &[Range<u64>], part: &[Range<u64>], mut line: impl FnMut(Range<usize>)) {
     let mut index: Vec<u64> = part.iter().map(|axis| axis.start).collect();
-    let length = part.last().map_or(1, |axis| axis.end.saturating_sub(axis.start));
+    let length = part.last().map_or(1, |axis| axis.end - axis.start);
     loop {
         let axes = of.iter().zip(&index);
         let start = axes.fold(0, |sum: u64, (axis, at)| {
-            let length = axis.end.saturating_sub(axis.start);
-            sum.saturating_mul(length).saturating_add(at.saturating_sub(axis.start))
+            let length = axis.end - axis.start;
+            sum * length + at - axis.start
         });
         let position = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        line(position(start)..position(start.saturating_add(length)));
+        line(position(start)..position(start + length));
         index.last_mut().zip(part.last()).into_iter().for_each(|(at, axis)| *at = axis.end);
         if !carry(&mut index, part) {
             return;
@@ -88,7 +88,7 @@ pub(super) fn is_of_one_chunk(error: &ArrayError) -> bool {
 
 /// The elements of a box.
 pub(super) fn count(region: &[Range<u64>]) -> u64 {
-    let lengths = region.iter().map(|axis| axis.end.saturating_sub(axis.start));
+    let lengths = region.iter().map(|axis| axis.end - axis.start);
     lengths.fold(1, u64::saturating_mul)
 }
 
@@ -117,7 +117,7 @@ pub(super) fn cut(grid: &Grid, region: &[Range<u64>]) -> Result<Vec<Vec<Range<u6
     while let Some(part) = parts.next_part() {
         let axes = part.axes().iter().zip(region).map(|(part, axis)| {
             let part = part.in_selection();
-            axis.start.saturating_add(part.start)..axis.start.saturating_add(part.end)
+            axis.start + part.start..axis.start + part.end
         });
         found.push(axes.collect());
     }
@@ -132,7 +132,7 @@ pub(super) fn visits(tasks: &Grid, read: &Grid) -> u64 {
             let range = tasks.clipped(task)?;
             let first = read.chunk_of(range.start)?.0;
             let last = read.chunk_of(range.end.checked_sub(1)?)?.0;
-            Some(last.saturating_sub(first).saturating_add(1))
+            Some(last - first + 1)
         });
         touched.fold(0, u64::saturating_add)
     });

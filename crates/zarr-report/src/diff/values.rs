@@ -43,8 +43,7 @@ impl Values {
     pub(super) fn label(&mut self, labels: &ArrayLabels) {
         let pairs = self.first.iter_mut().chain(self.largest.iter_mut().map(|(_, at)| at));
         for pair in pairs {
-            let region: Vec<Range<u64>> =
-                pair.index.iter().map(|at| *at..at.saturating_add(1)).collect();
+            let region: Vec<Range<u64>> = pair.index.iter().map(|at| *at..at + 1).collect();
             pair.labels = labels.region(&region);
         }
         let of_regions = self.regions.iter().map(|region| labels.region(region));
@@ -209,7 +208,7 @@ impl<'a> Comparison<'a, '_> {
         }
         let Some(mine) = self.read(Side::One, region)? else { return self.region(region) };
         let Some(their) = self.read(Side::Other, region)? else { return self.region(region) };
-        self.bytes = self.bytes.saturating_add(mine.bytes());
+        self.bytes += mine.bytes();
         self.pieces(region, &mine, &their)?;
         Ok((self.progress)(self.bytes))
     }
@@ -276,11 +275,11 @@ impl<'a> Comparison<'a, '_> {
     fn fills(&mut self, index: &[u64], count: u64) -> Result<(), DiffError> {
         let (ours, theirs) = (self.one.array.fill(), self.other.array.fill());
         if ours != theirs {
-            let first: Vec<Range<u64>> = index.iter().map(|at| *at..at.saturating_add(1)).collect();
+            let first: Vec<Range<u64>> = index.iter().map(|at| *at..at + 1).collect();
             self.add(&first, std::iter::once((ours, theirs)))?;
             let whole = self.one.shape().iter().map(|length| 0..*length).collect();
             self.regions.add_box(whole);
-            let more = count.saturating_sub(1);
+            let more = count - 1;
             self.values.different = self.values.different.saturating_add(more);
             self.values.elements = self.values.elements.saturating_add(more);
         } else {
@@ -368,10 +367,9 @@ fn text(data_type: &DataType, bytes: &[u8]) -> Result<String, ReportError> {
 
 /// The index of the element at a position in C order of a box.
 fn index(region: &[Range<u64>], position: u64) -> Vec<u64> {
-    let shape: Vec<u64> =
-        region.iter().map(|range| range.end.saturating_sub(range.start)).collect();
+    let shape: Vec<u64> = region.iter().map(|range| range.end - range.start).collect();
     let within = zarr_grid::unravel(position, &shape).unwrap_or_default();
-    region.iter().zip(within).map(|(range, at)| range.start.saturating_add(at)).collect()
+    region.iter().zip(within).map(|(range, at)| range.start + at).collect()
 }
 
 #[cfg(test)]

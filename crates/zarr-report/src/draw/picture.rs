@@ -65,7 +65,7 @@ impl PictureAxis {
             if let (Some(first), Some(last)) = (axis.clipped(chunk), axis.clipped(last)) {
                 cells.push(first.start..last.end);
             }
-            chunk = chunk.saturating_add(per_cell);
+            chunk += per_cell;
         }
         let (name, extent) = (Some(name), axis.extent());
         Self { name, extent, chunks, per_cell, cells, marked: None, inner: None }
@@ -92,7 +92,7 @@ impl PictureAxis {
     /// Chunks of a cell.
     fn chunks_of(&self, cell: usize) -> u64 {
         let cell = u64::try_from(cell).unwrap_or(u64::MAX);
-        let start = cell.saturating_mul(self.per_cell);
+        let start = cell * self.per_cell;
         self.chunks.saturating_sub(start).min(self.per_cell)
     }
 }
@@ -105,7 +105,7 @@ fn runs(selection: &AxisSelection) -> Vec<Range<u64>> {
         let mut indices = indices.clone();
         indices.sort_unstable();
         for index in indices {
-            let end = index.saturating_add(1);
+            let end = index + 1;
             match runs.last_mut() {
                 Some(run) if index <= run.end => run.end = end,
                 _ => runs.push(index..end),
@@ -196,7 +196,7 @@ impl ChunkPicture {
                 notes.push(format!("a cell is {} chunks of {name}", words::count(side.per_cell)));
             }
         }
-        let mut stored = vec![0_u64; down.cells.len().saturating_mul(across.cells.len())];
+        let mut stored = vec![0_u64; down.cells.len() * across.cells.len()];
         let cell = |index: &[u64], axis: Option<usize>, side: &PictureAxis| {
             let chunk = axis.map_or(Some(0), |axis| index.get(axis).copied())?;
             usize::try_from(chunk.checked_div(side.per_cell)?).ok()
@@ -206,10 +206,9 @@ impl ChunkPicture {
             if chunk.occupied
                 && let Some(row) = cell(&chunk.index, axes.0, &down)
                 && let Some(column) = cell(&chunk.index, axes.1, &across)
-                && let Some(count) =
-                    stored.get_mut(row.saturating_mul(across.cells.len()).saturating_add(column))
+                && let Some(count) = stored.get_mut(row * across.cells.len() + column)
             {
-                *count = count.saturating_add(1);
+                *count += 1;
             }
         }
         let title =
@@ -219,7 +218,7 @@ impl ChunkPicture {
     }
 
     pub(super) fn stored(&self, row: usize, column: usize) -> Stored {
-        let at = row.saturating_mul(self.across.cells.len()).saturating_add(column);
+        let at = row * self.across.cells.len() + column;
         let found = u128::from(self.stored.get(at).copied().unwrap_or(0));
         let all = u128::from(self.down.chunks_of(row))
             .saturating_mul(self.across.chunks_of(column).into())

@@ -28,7 +28,7 @@ impl Nested {
         out.push_str(json);
         self.any = true;
         for (at, size) in self.at.iter_mut().zip(&self.shape).rev() {
-            *at = at.saturating_add(1);
+            *at += 1;
             if *at < *size {
                 break;
             }

@@ -74,8 +74,8 @@ pub fn format(
 ) -> Result<String, MetadataError> {
     let size = data_type.size().unwrap_or(1);
     laid_out(shown, &|position, text| {
-        let start = position.saturating_mul(size);
-        let bytes = elements.get(start..start.saturating_add(size)).unwrap_or_default();
+        let start = position * size;
+        let bytes = elements.get(start..start + size).unwrap_or_default();
         element::format(data_type, bytes, text)
     })
 }
@@ -186,7 +186,7 @@ impl Columns<'_> {
 
 /// The position of an index of the next axis. The formatted elements are in memory, so this fits.
 fn inside(position: u64, size: u64, index: u64) -> u64 {
-    position.saturating_mul(size).saturating_add(index)
+    position * size + index
 }
 
 #[cfg(test)]

@@ -62,11 +62,11 @@ impl Histogram {
 
     fn resize(&mut self, low: f64, high: f64, power: i32) {
         let first = bin(low, power);
-        let bins = bin(high, power).abs_diff(first).saturating_add(1);
+        let bins = bin(high, power).abs_diff(first) + 1;
         let mut counts = vec![0_u64; usize::try_from(bins.min(MOST)).unwrap_or(0)];
         for (old, count) in (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0) {
             let new = old >> (power - self.power).min(63);
-            let at = usize::try_from(new.saturating_sub(first)).unwrap_or(usize::MAX);
+            let at = usize::try_from(new - first).unwrap_or(usize::MAX);
             if let Some(place) = counts.get_mut(at) {
                 *place = place.saturating_add(*count);
             }
@@ -78,7 +78,7 @@ impl Histogram {
     fn range(&self) -> (f64, f64) {
         let at = |place: Option<usize>| {
             let place = i64::try_from(place.unwrap_or(0)).unwrap_or(i64::MAX);
-            self.edge(self.first.saturating_add(place))
+            self.edge(self.first + place)
         };
         let is_used = |count: &u64| *count > 0;
         (at(self.counts.iter().position(is_used)), at(self.counts.iter().rposition(is_used)))
@@ -99,7 +99,7 @@ impl Histogram {
 
     /// Counts a number of the covered range so many times.
     pub(super) fn count(&mut self, number: f64, times: u64) {
-        let at = bin(number, self.power).saturating_sub(self.first);
+        let at = bin(number, self.power) - self.first;
         let place = usize::try_from(at).ok().and_then(|at| self.counts.get_mut(at));
         debug_assert!(place.is_some(), "{number} is not covered by {self:?}");
         if let Some(place) = place {
@@ -148,7 +148,7 @@ impl Histogram {
         merged.resize(low, high, power);
         (merged.first..)
             .zip(&merged.counts)
-            .map(|(bin, count)| (merged.edge(bin), merged.edge(bin.saturating_add(1)), *count))
+            .map(|(bin, count)| (merged.edge(bin), merged.edge(bin + 1), *count))
             .collect()
     }
 }

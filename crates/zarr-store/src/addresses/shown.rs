@@ -45,7 +45,7 @@ pub fn shown_url(url: &str) -> String {
     let container = has_container_first(scheme);
     let kept = match authority.rsplit_once('@') {
         Some((user, _)) if container && !user.contains(':') => rest,
-        Some((user, _)) => rest.get(user.len().saturating_add(1)..).unwrap_or_default(),
+        Some((user, _)) => rest.get(user.len() + 1..).unwrap_or_default(),
         None if is_host(authority) => rest,
         // The text in the place of a port is none: it is a password with one of `/?#` in it.
         None => match rest.rsplit_once('@') {

@@ -16,7 +16,7 @@ impl RewritePiece<'_> {
     #[must_use]
     pub fn len(&self) -> u64 {
         match self {
-            Self::Old(range) => range.end.saturating_sub(range.start),
+            Self::Old(range) => range.end - range.start,
             Self::New(bytes) => bytes.len() as u64,
         }
     }

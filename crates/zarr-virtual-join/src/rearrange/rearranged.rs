@@ -102,7 +102,7 @@ impl RearrangedArray {
                     let chunks = whole_chunks(&own_chunks, axis, indices, "member")
                         .map_err(|cause| VirtualJoinError::Spans { place: place(), cause })?;
                     member_runs.extend(own_members.runs_of(numbers.clone()));
-                    let length = indices.end.saturating_sub(indices.start);
+                    let length = indices.end - indices.start;
                     let runs = own_chunks.runs_of(chunks);
                     tiles.push(Axis::from_runs(length, runs).map_err(grid)?);
                     length
@@ -112,7 +112,7 @@ impl RearrangedArray {
                     for (number, found) in found.iter().enumerate() {
                         // Where the axis of the member is in the array.
                         let at = match array.new_axis {
-                            Some(new) if number >= new => number.saturating_add(1),
+                            Some(new) if number >= new => number + 1,
                             _ => number,
                         };
                         if at == axis {
@@ -146,11 +146,11 @@ impl RearrangedArray {
                         let to = row.saturating_add(numbers.end).saturating_mul(inner);
                         let narrow = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
                         let found = &array.members[narrow(from)..narrow(to)];
-                        kept = kept.saturating_add(found.len());
+                        kept += found.len();
                         members.extend_from_slice(found);
                     }
                     Placed::Inserted(both) => {
-                        inserted = inserted.saturating_add(1);
+                        inserted += 1;
                         members.push(Some(both.1.clone()));
                     }
                 }
@@ -184,7 +184,7 @@ fn around(grid: &Grid, axis: usize) -> (u64, u64) {
     let counts = grid.occupied();
     let product =
         |counts: &[u64]| counts.iter().fold(1_u64, |all, count| all.saturating_mul(*count));
-    let (before, after) = (counts.get(..axis), counts.get(axis.saturating_add(1)..));
+    let (before, after) = (counts.get(..axis), counts.get(axis + 1..));
     let around = (product(before.unwrap_or_default()), product(after.unwrap_or_default()));
     if around.0 == 0 || around.1 == 0 { (0, 0) } else { around }
 }

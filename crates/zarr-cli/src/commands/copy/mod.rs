@@ -199,7 +199,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         text.push_str(&format!("; {left_out} left out"));
     }
     if summary.skipped > 0 {
-        let all = summary.skipped.saturating_add(summary.tasks);
+        let all = summary.skipped + summary.tasks;
         text.push_str(&format!(
             "; {} of {} had been done",
             words::count(summary.skipped),

@@ -103,7 +103,7 @@ impl Watch for Fetched {
         counts.requests += 1;
         counts.time += took;
         match bytes {
-            Some(bytes) => counts.bytes = counts.bytes.saturating_add(bytes),
+            Some(bytes) => counts.bytes += bytes,
             None => counts.missing += 1,
         }
     }

@@ -331,7 +331,7 @@ impl<'a> Input<'a> {
         let mut bytes = Vec::new();
         (&mut self.reader).take(wanted).read_to_end(&mut bytes).map_err(|e| self.failed(e))?;
         let found = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        self.position = self.position.saturating_add(found);
+        self.position += found;
         if found == wanted {
             return Ok(bytes);
         }

@@ -159,7 +159,7 @@ fn read(args: &Read, place: &NodeStore, fetched: &Fetched) -> Result<(), CliErro
         };
         out.elements(&text)?;
         text.clear();
-        done = done.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+        done += u64::try_from(read).unwrap_or(u64::MAX);
         if !is_variable {
             bar.bytes("reading", done, total);
         }
@@ -269,7 +269,7 @@ fn each(
         let mut bytes = 0_usize;
         in_parts(part, held(array, part, STRINGS).map_err(failed)?, &mut |few| {
             let elements = array.read_as::<Vec<u8>>(few).map_err(failed)?;
-            bytes = bytes.saturating_add(elements.bytes().len());
+            bytes += elements.bytes().len();
             elements.iter().try_for_each(|element| visit(data_type, element))
         })?;
         return Ok(bytes);

@@ -138,7 +138,7 @@ fn csv(text: &str, wanted: &Wanted<'_>, take: &mut dyn FnMut(&[u8])) -> Result<V
                 .map_err(|error| format!("row {}, column {}{error}", number + 1, column + 1))?;
             take(&element);
         }
-        found_rows = found_rows.saturating_add(1);
+        found_rows += 1;
     }
     let found_columns = width.saturating_sub(wide(skipped));
     Ok(match wanted.shape.len() {

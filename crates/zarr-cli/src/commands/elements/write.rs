@@ -128,7 +128,7 @@ fn write(
                 ArrayError::Incomplete { written, cause } => (written.count(), *cause),
                 cause => (0, cause),
             };
-            let (written, total) = (written.saturating_add(of_piece), chunks(region));
+            let (written, total) = (written + of_piece, chunks(region));
             let cause = Box::new(match cause {
                 cause @ ArrayError::Loss { .. } if piece.shape() != region.shape() => {
                     CliError::Loss { place: place.shown.clone(), cause }
@@ -137,7 +137,7 @@ fn write(
             });
             CliError::Written { cause, written: written.min(total), total }
         })?;
-        written = written.saturating_add(chunks(&piece));
+        written += chunks(&piece);
         bar.bytes("writing", input.position, bytes_of(region, size));
     }
     input.end()

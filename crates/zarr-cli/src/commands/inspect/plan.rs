@@ -244,10 +244,10 @@ struct Sum {
 
 impl Sum {
     fn add(&mut self, stored: Option<&Stored>) {
-        self.chunks = self.chunks.saturating_add(1);
+        self.chunks += 1;
         let Some(Stored::Read(reads)) = stored else { return };
         self.stored = self.stored.saturating_add(reads.stored_bytes);
         self.read = self.read.saturating_add(reads.bytes());
-        self.requests = self.requests.saturating_add(reads.requests());
+        self.requests += reads.requests();
     }
 }

@@ -164,7 +164,7 @@ impl Coordinate {
                 Some(text) => self.find(&[text]).map(|found| found.first().copied()),
                 None => Ok(None),
             };
-            let last = at(last)?.map_or(self.length(), |last| last.saturating_add(1));
+            let last = at(last)?.map_or(self.length(), |last| last + 1);
             at(first)?.unwrap_or(0)..last
         };
         let shown = |text: Option<&str>| text.map_or_else(String::new, |text| format!("{text:?}"));
@@ -191,7 +191,7 @@ impl Coordinate {
         let mut look = |element: &[u8]| {
             for ((found, times), wanted) in found.iter_mut().zip(&mut times).zip(&wanted) {
                 if wanted.as_deref() == Some(element) {
-                    *times = times.saturating_add(1);
+                    *times += 1;
                     if *times <= SHOWN {
                         found.push(index);
                     }
@@ -200,7 +200,7 @@ impl Coordinate {
             if known.len() < LOOKED_AT {
                 known.extend(self.labels.text(element).ok());
             }
-            index = index.saturating_add(1);
+            index += 1;
         };
         let failed = |cause| Unfound::Failed(self.place.failed(cause));
         let whole = Selection::whole(self.array().shape());
@@ -310,7 +310,7 @@ impl Keys<'_> {
     pub(super) fn get(&self, index: u64) -> Result<Label, CliError> {
         let read = match &self.read {
             Some(read) => usize::try_from(index).ok().and_then(|index| read.get(index)).copied(),
-            None => self.of.read((index..index.saturating_add(1)).into())?.first().copied(),
+            None => self.of.read((index..index + 1).into())?.first().copied(),
         };
         Ok(read.unwrap_or(Label::Real(f64::NAN)))
     }

@@ -312,7 +312,7 @@ impl Coordinate {
             let all = keys.all().unwrap_or_default();
             let mut found = all.iter().zip(0_u64..).filter(|(key, _)| within(**key));
             return match (span.is_point, found.next(), found.next()) {
-                (true, Some((_, index)), None) => Ok(index..index.saturating_add(1)),
+                (true, Some((_, index)), None) => Ok(index..index + 1),
                 (true, None, _) if !self.is_nearest && !all.is_empty() => {
                     Err(missing(String::new()))
                 }
@@ -341,7 +341,7 @@ impl Coordinate {
                 }
             }
             let index = nearest.map_or(0, |(_, index)| index);
-            return Ok(index..index.saturating_add(1));
+            return Ok(index..index + 1);
         }
         let around = around.into_iter().flatten().map(|index| {
             Ok(format!("{} at index {}", self.shown(keys.get(index)?), words::count(index)))

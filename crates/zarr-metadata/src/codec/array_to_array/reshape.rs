@@ -110,7 +110,7 @@ impl Reshape {
 fn check_place(dim: &ReshapeDim, axis: usize, output: &[u64], input: &[u64]) -> Result<()> {
     let dims = dim.input_dims();
     let (Some(first), Some(last)) = (dims.first(), dims.last()) else { return Ok(()) };
-    let after = |list: &[u64], at: usize| product(list.iter().skip(at.saturating_add(1)));
+    let after = |list: &[u64], at: usize| product(list.iter().skip(at + 1));
     for (side, dim, found, allowed) in [
         ("before", first, product(output.iter().take(axis))?, product(input.iter().take(*first))?),
         ("after", last, after(output, axis)?, after(input, *last)?),

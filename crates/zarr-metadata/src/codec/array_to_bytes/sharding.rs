@@ -116,7 +116,7 @@ impl Configuration for Box<Sharding> {
             check_chain(&self.codecs, data_type, inner).member("codecs")?;
         }
         // The index has the shape of the inner chunks and one dimension more, of uint64.
-        let index_rank = inner.saturating_add(1);
+        let index_rank = inner + 1;
         check_chain(&self.index_codecs, &DataType::Uint64, index_rank)
             .and_then(|()| check_fixed_size(&self.index_codecs))
             .member("index_codecs")

@@ -124,7 +124,7 @@ impl Plane {
                 let is_missing = number.is_nan() || apart.iter().any(|apart| apart == element);
                 (!is_missing && Some(element) != fill).then_some(*number)
             }));
-            done = done.saturating_add(to_u64(elements.len()));
+            done += to_u64(elements.len());
             progress(done, bytes);
         }
         Ok(cells)
@@ -216,7 +216,7 @@ fn stepped(axis: &AxisSelection, step: u64) -> AxisSelection {
         axis => {
             // The pixels are few.
             let count = axis.len().div_ceil(step);
-            let indices = (0..count).filter_map(|at| axis.get(at.saturating_mul(step)));
+            let indices = (0..count).filter_map(|at| axis.get(at * step));
             indices.collect::<Vec<u64>>().into()
         }
     }

@@ -50,7 +50,7 @@ fn alike(letter: char) -> char {
 
 /// The plain digit of a raised or lowered digit; their code points follow the code point of 0.
 fn digit(letter: char, zero: char) -> char {
-    let value = u32::from(letter).saturating_sub(u32::from(zero));
+    let value = u32::from(letter) - u32::from(zero);
     char::from_digit(value, 10).unwrap_or('?')
 }
 
