@@ -210,7 +210,7 @@ impl ElementType {
         match elements.iter().zip(&canonical).position(|(byte, kept)| byte != kept) {
             None => Ok(()),
             Some(at) => {
-                let value = elements.get(at).copied().unwrap_or_default();
+                let value = elements[at];
                 let element = widen(at.checked_div(self.size()).unwrap_or_default());
                 Err(ChunkErrorKind::Lost { element, value: format!("0x{value:02x}") })
             }

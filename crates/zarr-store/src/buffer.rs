@@ -30,7 +30,7 @@ pub fn reserve(key: &Key, out: &mut Vec<u8>, additional: u64) -> Result<(), Stor
     if out.is_empty() && out.capacity() < needed {
         // Freed first, so that the old and the new memory never exist at the same time.
         *out = Vec::new();
-        if out.try_reserve_exact(needed + needed / 4).is_ok() {
+        if out.try_reserve_exact(needed.saturating_add(needed / 4)).is_ok() {
             return Ok(());
         }
     }

@@ -237,7 +237,9 @@ impl VariableChunkCodec {
                 let elements = Elements::parse(&bytes, self.elements, self.bound.element.text)
                     .map_err(|kind| self.failed(kind))?;
                 let mut cursor = elements.cursor();
-                self.collect(positions.map(move |at| cursor.get(at).unwrap_or_default()))
+                self.collect(
+                    positions.map(move |at| cursor.get(at).expect("a number of the chunk")),
+                )
             }
             ShapedCodec::Json => {
                 let elements = json2_elements(&bytes, self.transform.stored_shape())
@@ -247,7 +249,7 @@ impl VariableChunkCodec {
             ShapedCodec::Optional(optional, mask) => {
                 let place = &self.bound.array_to_bytes_path;
                 let elements = optional.decode(&bytes, mask, self.limit, place)?;
-                self.collect(positions.map(|at| elements.get(at).unwrap_or_default()))
+                self.collect(positions.map(|at| elements.get(at).expect("a number of the chunk")))
             }
         }
     }

@@ -182,9 +182,7 @@ impl ShapedShard {
         let mut chunks = vec![&[][..]; elements.len()];
         for (position, element) in elements.iter().enumerate() {
             let (chunk, within) = self.split(position);
-            if let Some(slot) = chunks.get_mut(chunk * size + within) {
-                *slot = element;
-            }
+            chunks[chunk * size + within] = element;
         }
         let (mut encoded, mut index) = (Vec::new(), Vec::new());
         let mut writer = self.layout.writer(out, &mut index)?;

@@ -40,19 +40,20 @@ impl Slots {
         Ok(Self { spans, bytes: fill.to_vec() })
     }
 
-    /// Sets the element of a slot. Does nothing if there is no such slot.
+    /// Sets the element of a slot.
+    ///
+    /// # Panics
+    /// If there is no such slot.
     pub fn set(&mut self, slot: usize, element: &[u8]) {
-        if let Some(span) = self.spans.get_mut(slot) {
-            let start = self.bytes.len();
-            self.bytes.extend_from_slice(element);
-            *span = (start, self.bytes.len());
-        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(element);
+        self.spans[slot] = (start, self.bytes.len());
     }
 
     /// The element of a slot.
     pub(crate) fn get(&self, slot: usize) -> &[u8] {
-        let span = self.spans.get(slot);
-        span.and_then(|(start, end)| self.bytes.get(*start..*end)).unwrap_or_default()
+        let (start, end) = self.spans[slot];
+        &self.bytes[start..end]
     }
 
     /// The elements in order.

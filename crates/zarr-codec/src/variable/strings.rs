@@ -85,10 +85,7 @@ macro_rules! list {
 
             /// The strings in order.
             pub fn iter(&self) -> impl ExactSizeIterator<Item = &$string> {
-                self.offsets.windows(2).map(|ends| match ends {
-                    [start, end] => self.$whole.get(*start..*end).unwrap_or_default(),
-                    _ => Default::default(),
-                })
+                self.offsets.windows(2).map(|ends| &self.$whole[ends[0]..ends[1]])
             }
 
             /// Appends a string.

@@ -397,12 +397,17 @@ fn strings_are_lists_of_byte_strings_that_are_utf_8() {
 }
 
 #[test]
+#[should_panic(expected = "index out of bounds")]
+fn an_element_without_a_slot_is_heard() {
+    Slots::filled_with(4, b"fill").expect("memory").set(4, b"nobody's");
+}
+
+#[test]
 fn slots_take_elements_in_any_order_and_more_than_once() {
     let mut slots = Slots::filled_with(4, b"fill").expect("memory");
     slots.set(3, b"d");
     slots.set(1, b"");
     slots.set(3, b"dd");
-    slots.set(4, b"nobody's");
     let list = slots.finish().expect("memory");
     assert!(list.iter().eq([&b"fill"[..], b"", b"fill", b"dd"]));
     let long = vec![0; 1 << 20];

@@ -92,7 +92,10 @@ impl<'a> Picked<'a> {
     /// The index in the array of a position.
     pub(super) fn index(&self, at: &[u64]) -> Vec<u64> {
         let Some(axes) = &self.axes else { return at.to_vec() };
-        axes.iter().zip(at).map(|(axis, at)| axis.get(*at).unwrap_or(*at)).collect()
+        axes.iter()
+            .zip(at)
+            .map(|(axis, at)| axis.get(*at).expect("a position of the selection"))
+            .collect()
     }
 
     /// The smallest region of the array that holds a box.

@@ -76,7 +76,7 @@ impl<'s> Tiles<'s> {
     ) {
         let at = |index: &[u64], axis: usize| index.get(axis).copied().unwrap_or(0);
         // Lines along the last axis, cut where tiles end.
-        let last = region.len() - 1;
+        let last = region.len().saturating_sub(1);
         let (end, edge) = (region.last().map_or(1, |axis| axis.end), at(&self.edges, last).max(1));
         let mut index: Vec<u64> = region.iter().map(|axis| axis.start).collect();
         loop {

@@ -25,7 +25,7 @@ impl Piece {
                 let mut found = Vec::new();
                 lines(of, part, |line| {
                     let line = line.start * size..line.end * size;
-                    found.extend_from_slice(bytes.get(line).unwrap_or_default());
+                    found.extend_from_slice(&bytes[line]);
                 });
                 Self::Fixed(found, *size)
             }

@@ -219,7 +219,7 @@ impl ChunkPicture {
 
     pub(super) fn stored(&self, row: usize, column: usize) -> Stored {
         let at = row * self.across.cells.len() + column;
-        let found = u128::from(self.stored.get(at).copied().unwrap_or(0));
+        let found = u128::from(self.stored[at]);
         let all = u128::from(self.down.chunks_of(row))
             .saturating_mul(self.across.chunks_of(column).into())
             .saturating_mul(self.behind);

@@ -75,8 +75,7 @@ pub fn format(
     let size = data_type.size().unwrap_or(1);
     laid_out(shown, &|position, text| {
         let start = position * size;
-        let bytes = elements.get(start..start + size).unwrap_or_default();
-        element::format(data_type, bytes, text)
+        element::format(data_type, &elements[start..start + size], text)
     })
 }
 
@@ -87,7 +86,10 @@ pub fn format_variable(
     elements: &ByteStrings,
 ) -> Result<String, MetadataError> {
     laid_out(shown, &|position, text| {
-        text.push_str(&quoted(data_type, elements.get(position).unwrap_or_default())?);
+        text.push_str(&quoted(
+            data_type,
+            elements.get(position).expect("as many elements as are shown"),
+        )?);
         Ok(())
     })
 }

@@ -178,7 +178,7 @@ impl StoredDocument {
     pub fn length(&self, axis: AxisOf<'_>) -> Result<u64, VirtualJoinError> {
         let mut first: Option<(&str, u64)> = None;
         for (path, array, number) in self.arrays(axis)? {
-            let found = array.metadata.shape().get(number).copied().unwrap_or(0);
+            let found = array.metadata.shape()[number];
             let (other, expected) = *first.get_or_insert((path, found));
             if found != expected {
                 let names = array.metadata.dimension_names().unwrap_or_default();
