@@ -4,6 +4,9 @@ import { source } from "./source.js";
 
 const REQUESTS = 16;
 
+/** Bytes between two ranges that cost less than a request. */
+const GAP = 1 << 15;
+
 /** A compiled module, whose steps are repeated until they need nothing more. */
 export class Module {
   #url;
@@ -132,18 +135,31 @@ function requests(call, fetched, store, options, need) {
       return () => supply(bytes, false);
     }];
   }
+  const groups = near(ranges);
   const parts = [];
-  let count = ranges.length / 2;
-  return Array.from({ length: count }, (_, at) => async () => {
-    const [offset, length] = [Number(ranges[2 * at]), Number(ranges[2 * at + 1] - ranges[2 * at])];
+  let count = groups.length;
+  return groups.map((group, at) => async () => {
+    const offset = group[0].start, length = group.at(-1).end - offset;
     const place = `, ${length} bytes from ${offset}`;
     const part = await ask(place, () => store.getRange(key, { offset, length }, options));
     if (part && part.length !== length) throw new RangeError(`${key}${place}: the store gave ${part.length}`);
     return () => {
-      parts[at] = part;
-      if (--count === 0) supply(parts.includes(undefined) ? undefined : joined(parts), false);
+      parts[at] = part && group.map(({ start, end }) => part.subarray(start - offset, end - offset));
+      if (--count === 0) supply(parts.includes(undefined) ? undefined : joined(parts.flat()), false);
     };
   });
+}
+
+/** Ranges that are near to each other, in groups: one request each. */
+function near(ranges) {
+  const groups = [];
+  for (let at = 0; at < ranges.length; at += 2) {
+    const [start, end] = [Number(ranges[at]), Number(ranges[at + 1])];
+    const last = groups.at(-1)?.at(-1);
+    if (last && start >= last.end && start - last.end <= GAP) groups.at(-1).push({ start, end });
+    else groups.push([{ start, end }]);
+  }
+  return groups;
 }
 
 function joined(parts) {
