@@ -8,7 +8,10 @@ export interface ReportOptions extends Options {
   keys?: Iterable<string>;
 }
 
-/** A description as `zarr-kit info --json` prints it, and its text for people. Without keys it does not count chunks. */
+/**
+ * A description as `zarr-kit info --json` prints it, and its text for people. Without keys it does not count chunks.
+ * Of a group there are only `node_type` and `text`.
+ */
 export function info(store: Store, options?: ReportOptions): Promise<{
   shape: number[];
   readable: boolean;
@@ -44,3 +47,18 @@ export function check(store: Store, options: ReportOptions & { keys: Iterable<st
 
 /** The chunk grid of an array as SVG: which chunks are stored, and a selection. */
 export function draw(store: Store, options: ReportOptions & { keys: Iterable<string>; selection?: Selection }): Promise<string>;
+
+/**
+ * The nodes of a store, at most `most` (10,000): by its keys, else by the consolidated metadata of the root. Without
+ * either, the root is the only one. `node_type` is null if the document is wrong, and `about` says why.
+ */
+export function nodes(store: Store, options?: ReportOptions & { most?: number }): Promise<{
+  nodes: { path: string; node_type: "array" | "group" | null; about: string }[];
+  total: number;
+}>;
+
+/** The chunks of a selection: their number, and key and region of the first, at most `most` (10,000). */
+export function chunks(store: Store, options?: ReportOptions & { selection?: Selection; most?: number }): Promise<{
+  chunks: { key: string; region: [start: number, stop: number][] }[];
+  total: number;
+}>;

@@ -30,3 +30,12 @@ export async function draw(store, { selection, ...options } = {}) {
   const region = selection == null ? undefined : selectionText(selection, rank);
   return report(store, options, (fetched, path) => steps.draw(fetched, path, region));
 }
+
+export async function nodes(store, { most = 10_000, ...options } = {}) {
+  return JSON.parse(await report(store, options, (fetched) => steps.nodes(fetched, most)));
+}
+
+export async function chunks(store, { selection = "...", most = 10_000, ...options } = {}) {
+  const region = selectionText(selection, 0);
+  return JSON.parse(await report(store, options, (fetched, path) => steps.chunks(fetched, path, region, most)));
+}

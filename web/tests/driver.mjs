@@ -67,6 +67,12 @@ Object.assign(store, { most: 0, asked: [] });
 const column = await get(matrix, [null, 30000]);
 assert.deepEqual([column.shape, new Set(column.data)], [[40], new Set([0x0101])]);
 assert.deepEqual([store.asked.length, store.most], [40, 16]);
+// Ranges that are near to each other are one request, and each has its own bytes.
+objects["/m/c/0/0"] = new Uint8Array(Int16Array.from({ length: 40 * 50000 }, (_, at) => at % 30011).buffer);
+store.asked.length = 0;
+const stepped = await get(matrix, [[1, 3], { start: 5, stop: 40000, step: 1000 }]);
+assert.deepEqual(stepped.data, Int16Array.from({ length: 80 }, (_, at) => ((at < 40 ? 50000 : 150000) + 5 + (at % 40) * 1000) % 30011));
+assert.equal(store.asked.length, 2);
 // The second range is empty, and the first has its bytes too.
 let calls = 0;
 const shifted = { ...store, getRange: async (_, { length }) => new Uint8Array([2 * length, 0][calls++] ?? length) };

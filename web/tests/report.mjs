@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 
-import { check, draw, info } from "zarr-kit/report";
+import { check, chunks, draw, info, nodes } from "zarr-kit/report";
 
 import { Folder } from "./folder.mjs";
 
@@ -51,6 +51,27 @@ assert.notEqual(svg, blank);
 await assert.rejects(draw(store, { path: "rain" }), TypeError);
 await assert.rejects(draw(store, { path: "rain", keys, selection: [1e9] }), /1000000000/);
 
+// What there is to choose: nodes by keys, or by consolidated metadata; chunks of a selection.
+const listed = await nodes(store, { keys });
+assert.equal(listed.total, 1 + keys.filter((key) => key.endsWith("/zarr.json")).length);
+assert.deepEqual(listed.nodes.find((node) => node.path === "rain"), { path: "rain", node_type: "array", about: "bool 1,461" });
+assert.deepEqual((await nodes(store, { keys, most: 2 })).nodes.map((node) => node.path), ["", "daily"]);
+assert.deepEqual(await nodes(store), { nodes: [{ path: "", node_type: "group", about: "" }], total: 1 });
+assert.deepEqual((await nodes(store, { keys: ["x/y.txt"] })).nodes, []);
+const text = new TextDecoder().decode(await store.get("/rain/zarr.json"));
+const metadata = `{"a": ${text}, "../b": ${text}, "c": {"zarr_format": 3}}`;
+const consolidated = { get: (key) => key === "/zarr.json" ? new TextEncoder().encode(
+  `{"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": ${metadata}}}`) : undefined };
+assert.deepEqual((await nodes(consolidated)).nodes.map((node) => [node.path, node.node_type]),
+  [["", "group"], ["a", "array"], ["../b", null], ["c", null]]);
+await assert.rejects(nodes({ get: () => undefined }), /no array or group here/);
+const march = await chunks(store, { path: "rain", selection: [{ start: 60, stop: 92 }] });
+assert.deepEqual(march, { total: 2, chunks: [{ key: "rain/c/2", region: [[60, 91]] }, { key: "rain/c/3", region: [[91, 121]] }] });
+const first = await chunks(store, { path: "rain", most: 1 });
+assert.deepEqual([first.total, first.chunks.length], [48, 1]);
+await assert.rejects(chunks(store, { path: "" }), /is a group/);
+assert.match((await info(store)).text, /title/);
+
 // Each store of the suite whose document is wrong has an error; no sound store has one.
 let checked = 0;
 for (const one of JSON.parse(await readFile(join(suite, "manifest.json"))).cases) {
@@ -69,4 +90,4 @@ for (const one of JSON.parse(await readFile(join(suite, "manifest.json"))).cases
   assert.match(await draw(node, { keys: all }), /^<svg /, one.id);
 }
 assert.ok(checked >= 1397, "less of the suite is checked");
-console.log(`report: ${checked + 3} passed, 0 failed`);
+console.log(`report: ${checked + 4} passed, 0 failed`);

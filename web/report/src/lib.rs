@@ -8,6 +8,8 @@
 
 #![forbid(unsafe_code)]
 
+mod nodes;
+
 use std::num::NonZeroUsize;
 
 use serde_json::json;
@@ -16,8 +18,9 @@ use zarr_array::store::Prefix;
 use zarr_array::{Array, ChunkLayout, Selection, open_node};
 use zarr_check::CheckOptions;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
+use zarr_report::Table;
 use zarr_report::draw::{ChunkPicture, ChunksToDraw, SVG_CELLS, divided_axes};
-use zarr_report::info::ArrayInfo;
+use zarr_report::info::{ArrayInfo, attribute_rows};
 use zarr_wasm::{Fetched, shown};
 
 /// The document of an array.
@@ -28,15 +31,22 @@ fn document(fetched: &Fetched, prefix: &Prefix) -> Result<ArrayMetadata, JsError
     }
 }
 
-/// The description of an array as JSON, with its text for people in the member `text`.
+/// The description of a node as JSON, with its text for people in the member `text`.
 ///
 /// # Errors
-/// If there is no array.
+/// If there is no node.
 #[wasm_bindgen]
 pub fn info(fetched: &Fetched, path: &str) -> Result<String, JsError> {
     let prefix = Prefix::new(path).map_err(shown)?;
-    let metadata = document(fetched, &prefix)?;
     let store = fetched.store();
+    let metadata = match open_node(&store, &prefix).map_err(shown)? {
+        NodeMetadata::Array(metadata) => metadata,
+        NodeMetadata::Group(group) => {
+            let mut table = Table::default();
+            attribute_rows(&group.attribute_texts(), &mut table);
+            return Ok(json!({"node_type": "group", "text": table.text()}).to_string());
+        }
+    };
     let bound = Array::open(store.clone(), &prefix);
     let bound = bound.map(|array| array.with_threads(NonZeroUsize::MIN));
     let layout = ChunkLayout::new(&prefix, &metadata).ok();
@@ -85,7 +95,7 @@ pub fn draw(fetched: &Fetched, path: &str, region: Option<String>) -> Result<Str
     let region = region.map_err(shown)?;
     let (axes, most) = (divided_axes(layout), (SVG_CELLS, SVG_CELLS));
     let chunks = ChunksToDraw { metadata, layout, axes, marked: region.as_ref(), most };
-    let name = path.rsplit('/').next().unwrap_or_default();
+    let name = path.rsplit('/').find(|name| !name.is_empty()).unwrap_or("/");
     let picture = ChunkPicture::new(name, &fetched.store(), &chunks).map_err(shown)?;
     Ok(picture.svg(&|_, _| None))
 }

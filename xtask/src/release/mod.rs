@@ -3,5 +3,6 @@
 pub(crate) mod book;
 pub(crate) mod notices;
 pub(crate) mod packages;
+mod page;
 pub(crate) mod web;
 pub(crate) mod wheels;

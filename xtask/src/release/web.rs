@@ -1,4 +1,5 @@
-//! `cargo xtask web`: the npm package, built for WebAssembly and tested under node.
+//! `cargo xtask web`: the npm package and the page that shows stores, built for WebAssembly and tested
+//! under node and in Chromium.
 //!
 //! The toolchain has no standard library for WebAssembly. Debian's newer compiler has one; its packages
 //! are unpacked below the target folder, and run there by their own loader.
@@ -7,31 +8,31 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-use crate::release::notices;
+use crate::release::{notices, page};
 use crate::run::{Outcome, output, root, step, write};
 
-/// Of the compiler, its libraries, the linker, the optimiser, and what they load.
-const PACKAGES: &[&str] = &[
-    "rustc",
-    "libstd-rust-1.97",
-    "libstd-rust-dev",
-    "libstd-rust-dev-wasm32",
-    "lld-22",
-    "liblld-22",
-    "libllvm22",
-    "binaryen",
+/// What the toolchain is: the compiler, its library for WebAssembly and the optimiser. The linker is the
+/// one of the compiler's LLVM.
+const PROGRAMS: [&str; 3] = ["rustc", "libstd-rust-dev-wasm32", "binaryen"];
+
+/// How the names of packages begin that these load. They depend on more, such as a C compiler. Versions
+/// are in the names, and change.
+const LOADED: &[&str] = &[
+    "libbsd",
     "libc6",
-    "libgcc-s1",
-    "libstdc++6",
+    "libedit",
+    "libffi",
+    "libgcc-s",
+    "liblld",
+    "libllvm",
+    "libmd",
+    "libstd-rust",
+    "libstdc++",
+    "libtinfo",
+    "libxml2",
+    "libz3",
+    "libzstd",
     "zlib1g",
-    "libzstd1",
-    "libxml2-16",
-    "libedit2",
-    "libffi8",
-    "libz3-4",
-    "libtinfo6",
-    "libbsd0",
-    "libmd0",
 ];
 
 /// As the crate in `web/Cargo.toml`: the two must be the same.
@@ -43,7 +44,7 @@ const MANIFEST: &str = "web/Cargo.toml";
 const MODULES: &[(&str, u64)] =
     &[("zarr-wasm", 850 << 10), ("zarr-wasm-codecs", 120 << 10), ("zarr-wasm-report", 1000 << 10)];
 
-/// Builds the package in `target/web/zarr-kit`, and runs its tests.
+/// Builds the package in `target/web/zarr-kit` and the page in `target/web/page`, and runs their tests.
 pub(crate) fn web(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         return Err("usage: cargo xtask web".to_owned());
@@ -52,8 +53,11 @@ pub(crate) fn web(arguments: &[String]) -> Outcome {
     let bin = toolchain(&folder)?;
     let tools = folder.join("tools");
     if !tools.join("bin/wasm-bindgen").exists() {
-        let what = ["install", "wasm-bindgen-cli", "--locked", "--version", BINDGEN, "--root"];
-        step(Command::new("cargo").args(what).arg(&tools))?;
+        // Not `--locked`: its lock file names a crate that was withdrawn.
+        let what = ["install", "wasm-bindgen-cli", "--version"];
+        step(
+            Command::new("cargo").args(what).arg(format!("={BINDGEN}")).arg("--root").arg(&tools),
+        )?;
     }
     let build = folder.join("build");
     // Places in messages of panics would have the folders of this machine.
@@ -115,7 +119,8 @@ pub(crate) fn web(arguments: &[String]) -> Outcome {
         package.join("THIRD-PARTY.txt"),
         &notices::web(&json, &MODULES.iter().map(|(name, _)| *name).collect::<Vec<_>>())?,
     )?;
-    test(&folder, &package)
+    test(&folder, &package)?;
+    page::page(&folder, &package)
 }
 
 /// Reports the compressed size, and refuses one that is too large.
@@ -193,17 +198,29 @@ fn toolchain(folder: &Path) -> Result<PathBuf, String> {
         command
     };
     step(get().arg("update"))?;
-    let shell = "cd \"$0\" && apt-get download \"$@\"";
-    let mut download = Command::new("sh");
-    download.args(["-c", shell]).arg(apt.join("archives")).args(PACKAGES);
-    step(download.env("APT_CONFIG", &settings_file))?;
-    let shell = "for one in \"$0\"/*.deb; do dpkg-deb -x \"$one\" \"$1\" || exit 1; done";
-    step(Command::new("sh").args(["-c", shell]).arg(apt.join("archives")).arg(&unpacked))?;
+    let apt_cache = |names: &[&str]| -> Result<Vec<String>, String> {
+        let what = ["depends", "--recurse", "--no-recommends", "--no-suggests", "--no-conflicts"];
+        let mut command = Command::new("apt-cache");
+        command.env("APT_CONFIG", &settings_file).args(what).args(names);
+        let text = output(command.args(["--no-breaks", "--no-replaces", "--no-enhances"]))?;
+        Ok(text.lines().filter(|line| !line.starts_with([' ', '<'])).map(str::to_owned).collect())
+    };
+    let missing = "the npm package needs Debian's rustc for WebAssembly, which apt does not find";
+    let below = apt_cache(&PROGRAMS).map_err(|error| format!("{missing}: {error}"))?;
+    let llvm = below.iter().find_map(|name| name.strip_prefix("libllvm")).ok_or(missing)?;
+    let linker = format!("lld-{llvm}");
+    let mut packages = apt_cache(&[PROGRAMS.as_slice(), &[&linker]].concat())?;
+    packages.retain(|name| {
+        let is_loaded = LOADED.iter().any(|start| name.starts_with(start));
+        let is_library = name.starts_with("libstd-rust") || !name.contains("-dev");
+        PROGRAMS.contains(&name.as_str()) || *name == linker || is_loaded && is_library
+    });
+    unpack(&settings_file, &apt.join("archives"), &packages, &unpacked)?;
     let usr = unpacked.join("usr").display().to_string();
     let libraries = format!("{usr}/lib/x86_64-linux-gnu");
     for (name, program, more) in [
         ("rustc", "bin/rustc", format!("--sysroot '{usr}'")),
-        ("rust-lld", "bin/wasm-ld-22", String::new()),
+        ("rust-lld", &format!("bin/wasm-ld-{llvm}"), String::new()),
         ("wasm-opt", "bin/wasm-opt", String::new()),
     ] {
         let script = format!(
@@ -217,8 +234,16 @@ fn toolchain(folder: &Path) -> Result<PathBuf, String> {
     Ok(bin)
 }
 
+/// Downloads packages and unpacks them in a folder, without installing them.
+pub(super) fn unpack(settings: &Path, archives: &Path, packages: &[String], to: &Path) -> Outcome {
+    let shell = "cd \"$0\" && apt-get download \"$@\" && for one in *.deb; do dpkg-deb -x \"$one\" \"$TO\" || exit 1; done";
+    let mut command = Command::new("sh");
+    command.args(["-c", shell]).arg(archives).args(packages);
+    step(command.env("APT_CONFIG", settings).env("TO", to))
+}
+
 /// Copies the files of a folder.
-fn copy_all(from: &Path, to: &Path) -> Outcome {
+pub(super) fn copy_all(from: &Path, to: &Path) -> Outcome {
     let failed = |error: io::Error| format!("{}: {error}", from.display());
     for file in fs::read_dir(from).map_err(failed)? {
         let file = file.map_err(failed)?;
@@ -227,6 +252,6 @@ fn copy_all(from: &Path, to: &Path) -> Outcome {
     Ok(())
 }
 
-fn copy(from: &Path, to: &Path) -> Outcome {
+pub(super) fn copy(from: &Path, to: &Path) -> Outcome {
     fs::copy(from, to).map(drop).map_err(|error| format!("{}: {error}", from.display()))
 }

@@ -1,0 +1,104 @@
+// Stores of zarrita.js: objects below a URL, and files that a user has chosen. Each tells which keys it has.
+
+import ZipFileStore from "./zarrita/zip.js";
+
+/** Objects below a URL. It goes to no other server: names are parts of a path, and redirects are errors. */
+export class UrlStore {
+  /** Whether an object is there, for each key that was asked for. */
+  found = new Map();
+  #base;
+  #documents = new Map();
+  /** Objects that were sent whole though a part was asked for, until `forget`. */
+  #whole = new Map();
+
+  constructor(url) {
+    this.#base = new URL(url);
+    if (!/^https?:$/.test(this.#base.protocol)) throw new Error(`${url}: an address begins with https: or http:`);
+    if (this.#base.username || this.#base.password) throw new Error("an address must not have a name and a password");
+  }
+
+  forget() {
+    this.#whole.clear();
+  }
+
+  async #request(key, { signal }, init) {
+    const names = key.slice(1).split("/");
+    if (names.some((name) => /^\.{0,2}$/.test(name))) throw new Error(`${key} is not a key`);
+    const url = new URL(this.#base);
+    url.pathname = `${url.pathname.replace(/\/+$/, "")}/${names.map(encodeURIComponent).join("/")}`;
+    url.hash = "";
+    let response;
+    try {
+      response = await fetch(url, { ...init, signal, credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new Error(`no answer from ${url.origin} that this page may read: the server is not there, sends elsewhere, ` +
+        `or does not allow requests of pages (CORS) [${error.message}]`);
+    }
+    if (response.ok || response.status === 404) this.found.set(key, response.ok);
+    if (response.status === 404) return undefined;
+    if (!response.ok) throw new Error(`the server answers ${response.status} ${response.statusText}`);
+    return response;
+  }
+
+  async get(key, options = {}) {
+    if (this.#documents.has(key)) return this.#documents.get(key);
+    const response = await this.#request(key, options, {});
+    const bytes = response && await bytesOf(response);
+    if (/\/(zarr\.json|\.z\w+)$/.test(key)) this.#documents.set(key, bytes);
+    return bytes;
+  }
+
+  async getRange(key, range, options = {}) {
+    const { offset, length, suffixLength } = range;
+    if (length === 0) return new Uint8Array();
+    if (!this.#whole.has(key)) {
+      const Range = suffixLength === undefined ? `bytes=${offset}-${offset + length - 1}` : `bytes=-${suffixLength}`;
+      const response = await this.#request(key, options, { headers: { Range } });
+      if (response === undefined) return undefined;
+      if (response.status === 206) return bytesOf(response);
+      if (!this.#whole.has(key)) this.#whole.set(key, bytesOf(response));
+    }
+    const all = await this.#whole.get(key);
+    return suffixLength === undefined ? all.slice(offset, offset + length) : all.slice(-suffixLength);
+  }
+
+  /** Asks whether an object is there. */
+  async has(key, options = {}) {
+    if (!this.found.has(key)) await this.#request(key, options, { method: "HEAD" });
+    return this.found.get(key);
+  }
+}
+
+const bytesOf = async (response) => new Uint8Array(await response.arrayBuffer());
+
+/** Files by their keys. */
+class FileStore {
+  #files;
+
+  constructor(files) {
+    this.#files = files;
+  }
+
+  async get(key) {
+    const file = this.#files.get(key.slice(1));
+    return file && bytesOf(file);
+  }
+
+  async getRange(key, { offset, length, suffixLength }) {
+    const file = this.#files.get(key.slice(1));
+    const start = suffixLength === undefined ? offset : Math.max(file?.size - suffixLength, 0);
+    return file && bytesOf(file.slice(start, start + (suffixLength ?? length)));
+  }
+}
+
+/** What a user has chosen: the store, its keys unless it cannot list them, and the number of names that are no keys. */
+export async function storeOf({ url, files, zip }) {
+  if (url) return { store: new UrlStore(url), skipped: 0 };
+  const store = zip ? ZipFileStore.fromBlob(zip) : new FileStore(files);
+  const names = zip ? Object.values((await store.info).entries).filter((entry) => !entry.isDirectory).map((entry) => entry.name)
+    : [...files.keys()];
+  const isKey = (name) => name.length <= 1024 && !/[\0\\]/.test(name) && !name.split("/").some((part) => /^\.{0,2}$/.test(part));
+  const keys = new Set(names.filter(isKey));
+  return { store, keys, skipped: names.length - keys.size };
+}

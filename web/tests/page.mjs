@@ -1,0 +1,352 @@
+// The page in headless Chromium: node page.mjs CHROMIUM PAGE FIXTURES ARCHIVES, where ARCHIVES has a folder of each
+// archive's stores. With SHOTS=FOLDER it writes pictures of the page.
+
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { chromium } from "playwright-core";
+import { get, open } from "zarr-kit";
+
+import { Folder } from "./folder.mjs";
+import { serve } from "./servers.mjs";
+
+const [executablePath, folder, fixtures, archives] = process.argv.slice(2).map((path) => resolve(path));
+const tests = dirname(fileURLToPath(import.meta.url));
+const text = (value) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
+
+// Three servers: of the page, of stores, and of what nobody may ask.
+const site = await serve({ folders: { "": folder, tests }, objects: new Map([["/", await readFile(join(folder, "index.html"))], ["/tests/empty.html", text("<!doctype html>")]]) });
+const elsewhere = await serve({ isForeign: true });
+const objects = new Map();
+const hold = { until: undefined };
+const data = await serve({
+  folders: { weather: join(fixtures, "seattle-weather.zarr"), suite: archives }, objects, isForeign: true,
+  answer: async ({ path, method }, response, headers) => {
+    if (path.startsWith("/broken/")) return response.writeHead(500, headers).end("no");
+    if (path.startsWith("/html/")) return response.writeHead(200, headers).end("<!doctype html><p>hello");
+    if (path.startsWith("/moved/")) return response.writeHead(302, { ...headers, location: `${elsewhere.url}/x` }).end();
+    if (method === "GET" && path.startsWith("/slow/c/") && hold.until) await hold.until;
+    return false;
+  },
+});
+
+const profile = await mkdtemp(join(tmpdir(), "zarr-page-"));
+const flags = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
+const context = await chromium.launchPersistentContext(profile, { executablePath, args: flags.split(" "), viewport: { width: 1200, height: 1000 } });
+const requests = [];
+context.on("request", (request) => requests.push(request.url()));
+const page = await context.newPage();
+const errors = [];
+page.on("pageerror", (error) => errors.push(`${error.stack}`));
+page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+page.on("dialog", (dialog) => errors.push(`a dialog: ${dialog.message()}`));
+
+const settled = () => page.waitForFunction(() => {
+  const by = (id) => document.getElementById(id);
+  return !by("status").textContent && !document.querySelector("[aria-busy]") && (!by("node").hidden || by("fault").textContent);
+}, undefined, { timeout: 120_000 });
+const visit = async (store, path) => {
+  await page.goto(`${site.url}/?${new URLSearchParams({ store, ...(path === undefined ? {} : { path }) })}`);
+  await settled();
+};
+const textOf = (selector) => page.evaluate((one) => Array.from(document.querySelectorAll(one), (found) => found.textContent).join("\n"), selector);
+const cells = () => page.evaluate(() => Array.from(document.querySelectorAll("#values tr"), (row) => Array.from(row.cells, (cell) => cell.textContent)));
+const shot = async (name) => process.env.SHOTS && page.screenshot({ path: join(process.env.SHOTS, `${name}.png`), fullPage: true });
+let passed = 0;
+const test = async (name, work) => {
+  try {
+    await work();
+    assert.deepEqual(errors.splice(0).filter((error) => !/Failed to load resource/.test(error)), []);
+    passed += 1;
+  } catch (error) {
+    await shot("failed");
+    console.log(await page.evaluate(() => document.body.innerText));
+    throw new Error(`${name}: ${error.message}`, { cause: error });
+  }
+};
+const array = (shape, chunk, more) => text({
+  zarr_format: 3, node_type: "array", shape, data_type: "int16", fill_value: -1, chunk_key_encoding: { name: "default" },
+  chunk_grid: { name: "regular", configuration: { chunk_shape: chunk } }, codecs: [{ name: "bytes", configuration: { endian: "little" } }], ...more,
+});
+const numbers = (count, from = 0) => Buffer.from(Int16Array.from({ length: count }, (_, at) => from + at).buffer);
+
+await test("missing chunks of a line", async () => {
+  await visit(`${data.url}/weather`, "rain");
+  assert.match(await textOf("#values"), /62 in a chunk that is not stored[\s\S]*48 chunks, 2 not stored/);
+  assert.match(await textOf("#values code"), /^zarr-kit read http:\S+\/weather\/rain --region 0:1461$/);
+  assert.match(await textOf("#about"), /rectilinear[\s\S]*31, 29, 31/);
+  assert.match(await textOf("#grid"), /46 of 48 chunks are stored/);
+  assert.equal(await page.evaluate(() => document.querySelector("#grid img").naturalWidth > 300), true);
+  await shot("line");
+});
+
+await test("a plane, by pointer and by keys", async () => {
+  await visit(`${data.url}/weather`, "daily");
+  assert.match(await textOf("#values"), /time downwards, variable to the right[\s\S]*-7.1 to 46.7[\s\S]*one of every 2 elements of time/);
+  await page.focus("#values canvas");
+  for (const key of ["ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowDown"]) await page.keyboard.press(key);
+  const store = new Folder(join(fixtures, "seattle-weather.zarr"));
+  const one = await get(await open(store, { path: "daily" }), [2, 2]);
+  assert.equal(await textOf("#values output"), `time 2, variable 2, value ${Number(one.data[0].toPrecision(3))}`);
+  await page.hover("#values canvas", { position: { x: 1, y: 1 } });
+  assert.match(await textOf("#values output"), /^time \d, variable 0, value /);
+  await page.locator("[name=role-1]").selectOption("at");
+  await settled();
+  assert.match(await textOf("#values"), /a line along time/);
+  await shot("plane");
+});
+
+await test("a choice of four axes reads its chunks alone", async () => {
+  objects.set("/four/zarr.json", array([4, 3, 6, 5], [1, 1, 3, 5], { dimension_names: ["time", null, "y", "x"] }));
+  for (let at = 0; at < 24; at++) objects.set(`/four/c/${Math.floor(at / 6)}/${Math.floor(at / 2) % 3}/${at % 2}/0`, numbers(15, at * 15));
+  await visit(`${data.url}/four`);
+  assert.deepEqual((await cells())[0], ["0", "1", "2", "3", "4"]);
+  data.asked.length = 0;
+  await page.fill("[name=at-0]", "2");
+  await page.fill("[name=at-1]", "1");
+  await page.fill("[name=from-2]", "3");
+  await page.click("#axes button");
+  await settled();
+  assert.deepEqual(data.asked.map(({ path, method }) => [method, path]), [["GET", "/four/c/2/1/1/0"]]);
+  assert.deepEqual(await cells(), [0, 1, 2].map((row) => [0, 1, 2, 3, 4].map((column) => String(225 + row * 5 + column))));
+  assert.match(await textOf("#values code"), /four --region 2,1,3:6,0:5$/);
+  // Another pair of axes.
+  await page.locator("[name=role-0]").selectOption("shown");
+  await settled();
+  assert.match(await textOf("#values"), /time downwards, x to the right/);
+  await page.fill("[name=to-0]", "9");
+  assert.equal(await page.evaluate(() => document.getElementById("axes").checkValidity()), false);
+});
+
+await test("a damaged chunk", async () => {
+  objects.set("/damaged/zarr.json", array([6, 4], [2, 4]));
+  objects.set("/damaged/c/0/0", numbers(8));
+  objects.set("/damaged/c/1/0", numbers(3));
+  await visit(`${data.url}/damaged`);
+  assert.match(await textOf("#values"), /a chunk cannot be read:[\s\S]*c\/1\/0[\s\S]*8 in a chunk that is not stored[\s\S]*8 in a chunk that cannot be read/);
+  assert.deepEqual((await cells())[1], ["4", "5", "6", "7"]);
+  await shot("damaged");
+  objects.set("/damaged/c/0/0", numbers(3)) && objects.set("/damaged/c/2/0", numbers(3));
+  await visit(`${data.url}/damaged`);
+  assert.match(await textOf("#values .fault"), /c\/0\/0|c\/1\/0|c\/2\/0/);
+  assert.match(await textOf("#about"), /shape/);
+});
+
+await test("hostile names, attributes and documents", async () => {
+  const evil = "<img src=x onerror=window.hacked=1>";
+  const script = "</pre><script>window.hacked=1</script>";
+  const node = JSON.parse(array([3], [3], { dimension_names: [evil], attributes: { [evil]: script, note: `${script}\u202e\u0007` } }));
+  const names = [evil, "a b?c#d%2e", "'; touch x; '", "-r", "\u202egpj.exe\u0007", "https:/127.0.0.1/x", `https:/${elsewhere.url.slice(7)}/x`,
+    "../../x", "a/../../x", `//${elsewhere.url.slice(7)}/x`, "javascript:alert(1)"];
+  const metadata = Object.fromEntries(names.map((name) => [name, node]));
+  objects.set("/hostile/zarr.json", text({ zarr_format: 3, node_type: "group", attributes: { [evil]: evil }, consolidated_metadata: { kind: "inline", must_understand: false, metadata } }));
+  for (const name of names) {
+    objects.set(`/hostile/${name}/zarr.json`, text(node));
+    objects.set(`/hostile/${name}/c/0`, numbers(3));
+  }
+  await visit(`${data.url}/hostile`, "");
+  const listed = await page.evaluate(() => Array.from(document.querySelectorAll("#tree button"), (one) => one.dataset.path));
+  assert.deepEqual(new Set(listed), new Set(["", ...names]));
+  for (const name of names) {
+    await page.evaluate((name) => [...document.querySelectorAll("#tree button")].find((one) => one.dataset.path === name).click(), name);
+    await settled();
+    const mayBeRead = !/(^|\/)\.{0,2}(\/|$)/.test(name) && !name.startsWith("//");
+    if (mayBeRead) assert.deepEqual(await cells(), [["0"], ["1"], ["2"]], name);
+    else assert.match(await textOf("#about .fault"), /segment|no array or group here/, name);
+    const command = await textOf("#values code");
+    if (mayBeRead) assert.doesNotMatch(command, /[ <>;'#?%](?=.*--region).*[<>;]/, command);
+    await shot(`hostile-${names.indexOf(name)}`);
+  }
+  assert.doesNotMatch(await textOf("body"), /[\u0007\u202e]/);
+  assert.equal(await page.evaluate(() => [window.hacked, document.querySelectorAll("img[src=x], pre script").length].join()), ",0");
+  // The same names in a picture, which is an image and runs nothing.
+  assert.match(await page.evaluate(() => document.querySelector("#grid img")?.src ?? "blob:"), /^blob:/);
+  // What the browser enforces, had the page a fault.
+  await assert.rejects(page.evaluate(() => (document.getElementById("tree").innerHTML = "<b>x</b>")), /TrustedHTML/);
+  const [worker] = page.workers();
+  for (const target of [`${elsewhere.url}/x`, `${elsewhere.url}/x?${Math.random()}`]) {
+    assert.match(await worker.evaluate((url) => fetch(url).then(() => "sent", (error) => error.name), target), /TypeError/);
+    assert.match(await page.evaluate((url) => fetch(url).then(() => "sent", (error) => error.name), target), /TypeError/);
+  }
+  errors.splice(0, errors.length, ...errors.filter((error) => !/Content Security Policy|TrustedHTML|Fetch API cannot load/.test(error)));
+});
+
+await test("servers that fail, lie or send elsewhere", async () => {
+  for (const [path, message] of [["broken", /500/], ["html", /html\/zarr\.json|zarr\.json/], ["moved", /sends elsewhere/], ["nothing", /no array or group|not found|no node/]]) {
+    await visit(`${data.url}/${path}`);
+    assert.match(await textOf("#fault, .fault"), message, path);
+  }
+  await shot("fault");
+  await visit("ftp://example.com/x");
+  assert.match(await textOf("#fault"), /https: or http:/);
+  await visit("http://name:word@127.0.0.1/x");
+  assert.match(await textOf("#fault"), /name and a password/);
+});
+
+await test("a server without ranges, and version 2", async () => {
+  objects.set("/old/.zgroup", text({ zarr_format: 2 }));
+  const zarray = { zarr_format: 2, shape: [4, 3], chunks: [2, 3], dtype: "<i2", compressor: null, fill_value: 0, order: "C", filters: null };
+  objects.set("/old/.zmetadata", text({ zarr_consolidated_format: 1, metadata: { ".zgroup": { zarr_format: 2 }, "a/.zarray": zarray } }));
+  objects.set("/old/a/.zarray", text(zarray));
+  objects.set("/old/a/0.0", numbers(6));
+  const plain = await serve({ objects, isForeign: true, ranges: false });
+  await visit(`${plain.url}/old`);
+  assert.equal(await textOf("#name"), "/a");
+  assert.deepEqual(await cells(), [["0", "1", "2"], ["3", "4", "5"], ["0", "0", "0"], ["0", "0", "0"]]);
+  assert.match(await textOf("#grid"), /1 of 2 chunks are stored/);
+  plain.close();
+});
+
+await test("large grids are not read whole, and are asked for only by a button", async () => {
+  objects.set("/large/zarr.json", array([40000, 25000], [1000, 1000]));
+  data.asked.length = 0;
+  await visit(`${data.url}/large`);
+  const chunks = data.asked.filter(({ path }) => path.includes("/c/"));
+  assert.ok(chunks.length > 0 && chunks.length <= 64, `${chunks.length} chunks`);
+  assert.match(await textOf("#grid"), /1,000 chunks, and the server does not list them/);
+  await page.click("#grid button");
+  await settled();
+  assert.match(await textOf("#grid"), /0 of 1,000 chunks are stored/);
+  await page.fill("[name=to-0]", "40000");
+  await page.fill("[name=to-1]", "25000");
+  data.asked.length = 0;
+  await page.click("#axes button");
+  await settled();
+  assert.match(await textOf("#values .fault"), /1000 chunks, and one look reads at most 4096, of 1024 MiB/);
+  assert.deepEqual(data.asked, []);
+  // The form is still there.
+  await page.fill("[name=to-0]", "10");
+  await page.click("#axes button");
+  await settled();
+  assert.match(await textOf("#values"), /25 chunks, 25 not stored/);
+});
+
+await test("another choice ends the read before it", async () => {
+  objects.set("/slow/zarr.json", array([40, 10], [1, 10]));
+  let go;
+  hold.until = new Promise((done) => (go = done));
+  await page.goto(`${site.url}/?store=${encodeURIComponent(`${data.url}/slow`)}`);
+  await page.waitForFunction(() => document.querySelector("#values [name=to-0], #values[aria-busy]"));
+  await page.waitForTimeout(1500);
+  const held = data.asked.filter(({ path, method }) => method === "GET" && path.startsWith("/slow/c/"));
+  assert.ok(held.length > 0);
+  await page.evaluate(() => document.querySelector("#tree button").click());
+  await page.waitForTimeout(300);
+  assert.ok(held.every(({ isClosed }) => isClosed), "requests go on");
+  go();
+  hold.until = undefined;
+  await settled();
+  assert.match(await textOf("#values"), /40 not stored/);
+});
+
+await test("zip files and folders, chosen and dropped", async () => {
+  const raw = await readFile(join(fixtures, "zip/plain.raw"));
+  const expected = Array.from(new Int32Array(raw.buffer.slice(raw.byteOffset, raw.byteOffset + 40)), String);
+  const isZip = async (name) => {
+    await settled();
+    assert.equal(await textOf("#place"), name);
+    await page.click('#tree button[data-path="plain"]');
+    await settled();
+    assert.deepEqual((await cells())[0], expected);
+    assert.match(await textOf("#values code"), new RegExp(`^zarr-kit read ${name}/plain`));
+    await page.click('#tree button[data-path="inner/sharded"]');
+    await settled();
+    assert.equal(await textOf("#values .fault"), "");
+    assert.match(await textOf("#check"), /0 errors/);
+  };
+  await page.goto(site.url);
+  const drop = async (path) => {
+    const session = await context.newCDPSession(page);
+    const drag = { items: [], files: [path], dragOperationsMask: 1 };
+    for (const type of ["dragEnter", "dragOver", "drop"]) await session.send("Input.dispatchDragEvent", { type, x: 300, y: 300, data: drag });
+    await page.waitForFunction(() => document.getElementById("status").textContent);
+  };
+  for (const name of ["stored.zip", "deflated.zip"]) {
+    await page.setInputFiles("#zip", join(fixtures, "zip", name));
+    await isZip(name);
+    await drop(join(fixtures, "zip", name));
+    await isZip(name);
+  }
+  const weather = join(fixtures, "seattle-weather.zarr");
+  for (const bring of [() => page.setInputFiles("#folder", weather), () => drop(weather)]) {
+    await bring();
+    await settled();
+    assert.equal(await textOf("#place"), "seattle-weather.zarr");
+    await page.click('#tree button[data-path="rain"]');
+    await settled();
+    assert.match(await textOf("#values"), /48 chunks, 2 not stored/);
+    assert.match(await textOf("#grid"), /46 of 48/);
+  }
+  await shot("folder");
+  await page.setInputFiles("#zip", join(fixtures, "seattle-weather.csv"));
+  await page.waitForFunction(() => document.getElementById("fault").textContent);
+  assert.match(await textOf("#fault"), /zip/i);
+  assert.deepEqual(requests.filter((url) => /seattle-weather\.zarr|\.zip/.test(url)), [], "files are not requested");
+});
+
+// One array of each data type, grid and chain of the suite, in a folder of all of an archive, beside what node reads.
+await test("each kind of array", async () => {
+  const kinds = new Map();
+  for (const one of JSON.parse(await readFile(join(fixtures, "conformance/manifest.json"))).cases) {
+    if (one.archive === "zjoin" || one.node_type === "group" || one.fails) continue;
+    const kind = JSON.stringify([one.data_type, one.chunk_grid, one.codecs.at(-1)]);
+    if (!kinds.has(kind)) kinds.set(kind, one);
+  }
+  let shown = 0, pictures = 0, archive;
+  await page.goto(site.url);
+  for (const one of [...kinds.values()].sort((one, other) => one.archive.localeCompare(other.archive))) {
+    let all;
+    try {
+      const array = await open(new Folder(join(archives, one.archive, one.path)));
+      const axes = one.shape.flatMap((size, axis) => (size > 1 ? [axis] : [])), shownAxes = (axes.length ? axes : one.shape.map((_, axis) => axis)).slice(-2);
+      all = await get(array, one.shape.map((_, axis) => (shownAxes.includes(axis) ? null : 0)));
+    } catch (error) {
+      all = error;
+    }
+    if (archive !== one.archive) await page.setInputFiles("#folder", join(archives, one.archive));
+    archive = one.archive;
+    await page.waitForFunction((name) => document.getElementById("place").textContent === name && !document.getElementById("store").hidden, archive);
+    await page.evaluate((path) => document.querySelector(`#tree button[data-path="${path}"]`).click(), one.path);
+    await settled();
+    const fault = await textOf("#fault, #values .fault");
+    if (all instanceof Error) {
+      if (one.shape.reduce((product, size) => product * size, 1) < 1e9) assert.notEqual(fault, "", one.id);
+      continue;
+    }
+    assert.equal(fault, "", one.id);
+    shown += 1;
+    if (all.data.length === 0) continue;
+    const first = await cells();
+    const each = all.data.length / all.shape.reduce((product, size) => product * size, 1);
+    if (each === 1 && !/bool|float16/.test(one.data_type)) assert.equal(one.data_type === "float32" ? String(Math.fround(first[0][0])) : first[0][0], String(all.data[0]).replace(/[\p{Cc}\p{Cf}]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`).slice(0, 200), one.id);
+    pictures += await page.locator("#values > .out > canvas").count();
+  }
+  console.log(`${kinds.size} kinds of arrays, ${shown} shown, ${pictures} with pictures`);
+  assert.ok(shown >= 150 && pictures >= 80);
+});
+
+// The conformance suite by `get`, in Chromium.
+await test("the conformance suite", async () => {
+  await page.goto(`${site.url}/tests/empty.html`);
+  const { cases } = JSON.parse(await readFile(join(fixtures, "conformance/manifest.json")));
+  const { faults, ...counts } = await page.evaluate(async ({ cases, url }) => {
+    const [{ run }, zarr, { UrlStore }] = await Promise.all(["/tests/suite-core.mjs", "/zarr-kit/index.js", "/stores.js"].map((path) => import(path)));
+    const hex = (bytes) => Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    const sha256 = async (data) => hex(await crypto.subtle.digest("SHA-256", data.slice()));
+    return run(zarr, cases, (one) => new UrlStore(`${url}/suite/${one.archive}/${one.path}`), sha256);
+  }, { cases, url: data.url });
+  assert.deepEqual(faults, []);
+  console.log("in Chromium:", JSON.stringify(counts));
+});
+
+const allowed = new RegExp(`^(${site.url}|${data.url}|http://127\\.0\\.0\\.1:\\d+/old/|blob:|data:|about:)`);
+assert.deepEqual(requests.filter((url) => !allowed.test(url) && !url.startsWith(elsewhere.url)), []);
+assert.deepEqual(elsewhere.asked, [], "a request went elsewhere");
+await context.close();
+for (const server of [site, data, elsewhere]) server.close();
+await rm(profile, { recursive: true });
+console.log(`page: ${passed} passed, 0 failed`);
+process.exit(0);
