@@ -111,6 +111,38 @@ def test_codecs_in_all_forms_are_read_by_zarr_python(tmp_path, arguments, shards
     assert [*again.filters, again.serializer, *again.compressors] == [*made.filters, made.serializer, *made.compressors]
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "M8[s]", "c16", "S5", [("a", "i2"), ("b", "f8")]], ids=str)
+@pytest.mark.parametrize(
+    "codec",
+    [
+        zarr.codecs.BloscCodec(),
+        zarr.codecs.BloscCodec(cname="lz4", typesize=3, shuffle="bitshuffle"),
+        zarr.codecs.BloscCodec(shuffle="noshuffle"),
+        zarr.codecs.numcodecs.Shuffle(),
+        zarr.codecs.GzipCodec(),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("shards", [None, (6, 9)])
+def test_codec_objects_take_from_the_array_what_they_take_in_zarr_python(dtype, codec, shards):
+    new = {"shape": (6, 9), "chunks": (2, 3), "shards": shards, "dtype": dtype, "compressors": [codec]}
+    theirs, ours = {}, {}
+    zarr.create_array(theirs, **new)
+    zarr_kit.create_array(ours, **new)
+    assert zarr.open_array(ours).metadata.codecs == zarr.open_array(theirs).metadata.codecs
+
+
+def test_submodules_need_no_import_of_their_own():
+    script = (
+        "import zarr_kit as zarr\n"
+        "assert zarr.codecs.BloscCodec is __import__('zarr').codecs.BloscCodec\n"
+        "assert 'PackBits' in dir(zarr.codecs) and zarr.dask and zarr.xarray\n"
+        "for module in (zarr, zarr.codecs):\n"
+        "    assert not hasattr(module, 'nothing')\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

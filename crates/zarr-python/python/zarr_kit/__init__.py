@@ -6,8 +6,9 @@ and `zarr_kit.xarray` connect them with Dask and Xarray.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from numpy.typing import DTypeLike
 
@@ -100,10 +101,21 @@ __all__ = [
 ]
 
 
+_SUBMODULES = ("codecs", "dask", "dtypes", "pipeline", "store", "xarray")
+
+
 def __dir__() -> list[str]:
     """The public names, for completion: the names above, and the submodules that were imported."""
-    submodules = ("codecs", "dask", "dtypes", "pipeline", "store", "xarray")
-    return sorted([*__all__, *(name for name in submodules if name in globals())])
+    return sorted([*__all__, *(name for name in _SUBMODULES if name in globals())])
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Imports a submodule at its first use, as ``zarr.codecs`` needs no import of its own."""
+        if name not in _SUBMODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return importlib.import_module(f"{__name__}.{name}")
 
 
 def open(

@@ -60,13 +60,30 @@ def _comparable(codec: Mapping[str, Any]) -> dict[str, Any]:
     return {"configuration": {}, **json.loads(json.dumps(codec))}
 
 
-def as_json(codecs: Codecs, data_type: str | dict[str, Any] | None = None) -> str:
-    """A chain as JSON for the native part, in which short forms are text."""
+def as_json(codecs: Codecs, data_type: str | dict[str, Any], shape: Sequence[int]) -> str:
+    """The chain of an array as JSON for the native part, in which short forms are text."""
     if isinstance(codecs, Mapping) or hasattr(codecs, "to_dict"):
         raise TypeError(f"codecs: a sequence of codecs, such as [{codecs!r}], not a single one")
     if isinstance(codecs, str):
         codecs = codecs.split(",")
+    codecs = [_evolved(codec, data_type, shape) for codec in codecs]
     return json.dumps([codec if isinstance(codec, str) else _completed(named(codec), data_type) for codec in codecs])
+
+
+def _evolved(codec: Any, data_type: str | dict[str, Any], shape: Sequence[int]) -> Any:
+    """A codec of zarr-python with what it takes from the array, such as the size of elements for ``blosc``."""
+    if not hasattr(codec, "evolve_from_array_spec"):
+        return codec
+    from zarr.core.array_spec import ArrayConfig, ArraySpec
+    from zarr.core.buffer import default_buffer_prototype
+    from zarr.dtype import parse_dtype
+
+    try:
+        dtype = parse_dtype(data_type, zarr_format=3)
+        config, prototype = ArrayConfig.from_dict({}), default_buffer_prototype()
+        return codec.evolve_from_array_spec(ArraySpec(tuple(shape), dtype, dtype.default_scalar(), config, prototype))
+    except (TypeError, ValueError):
+        return codec  # The native part says what is wrong with it, or reads what zarr-python does not.
 
 
 def joined(
@@ -122,9 +139,9 @@ def _of_numcodecs(config: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "configuration": config}
 
 
-def _completed(codec: dict[str, Any], data_type: str | dict[str, Any] | None) -> dict[str, Any]:
-    """A codec with what zarr-python and numcodecs take from the array."""
-    if codec.get("name") == "blosc" and data_type is not None:
+def _completed(codec: dict[str, Any], data_type: str | dict[str, Any]) -> dict[str, Any]:
+    """A codec of a document or of numcodecs with what these take from the array."""
+    if codec.get("name") == "blosc":
         configuration = dict(codec.get("configuration") or {})
         size = max(_dtypes.to_numpy(data_type).itemsize, 1)
         if configuration.get("typesize") is None:

@@ -217,7 +217,7 @@ def copy(
         grid = inner if stored is None else stored
         if not portable and grid is not None:
             grids[within] = {"chunk_grid": grid}
-        chain = None if codecs is None else _codecs.as_json(codecs, array["data_type"])
+        chain = None if codecs is None else _codecs.as_json(codecs, array["data_type"], shape)
         text = [None if grid is None else json.dumps(grid) for grid in (inner, stored)]
         return text[0], chain, text[1], names
 

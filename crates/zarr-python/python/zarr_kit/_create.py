@@ -73,7 +73,7 @@ def array_document(
         codecs = _codecs.joined(filters, serializer, compressors, data_type)
     elif any(part is not _AUTO for part in (filters, serializer, compressors)):
         raise ValueError("codecs are the whole chain: give filters, serializer and compressors, or codecs")
-    chain = None if codecs is None else _codecs.as_json(codecs, data_type)
+    chain = None if codecs is None else _codecs.as_json(codecs, data_type, shape)
     chunks = _grid.familiar(chunks)
     if shards is not None:
         chunks, shards = _grid.clipped(chunks, shape), _grid.clipped(shards, shape)

@@ -29,6 +29,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
+import zarr.codecs
 from zarr.abc.codec import ArrayArrayCodec
 
 from . import _chunks, _native
@@ -44,6 +45,13 @@ __all__ = ["PackBits", "Reshape"]
 def __dir__() -> list[str]:
     """The public names, for completion."""
     return sorted(__all__)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """The codecs of zarr-python, which arrays are created with here, too: ``BloscCodec``."""
+        return getattr(zarr.codecs, name)
 
 
 @dataclass(frozen=True)
