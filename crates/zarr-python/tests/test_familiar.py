@@ -154,12 +154,19 @@ def test_submodules_need_no_import_of_their_own():
         ({"order": "F"}, "C order"),
         ({"serializer": None, "filters": None, "compressors": None}, "codec|serializer"),
         ({"shape": 3}, "shape: 3 is not that of data"),
+        ({"chunks": (2, 3), "shards": "auto"}, "shards: a shape"),
     ],
     ids=str,
 )
 def test_refusals_say_what_is_allowed(arguments, says):
     with pytest.raises((ValueError, TypeError), match=says):
         zarr_kit.create_array(data=VALUES, **arguments)
+
+
+@pytest.mark.parametrize("name", ["from_array", "storage", "config", "tree"])
+def test_other_names_say_what_to_use(name):
+    with pytest.raises(AttributeError, match=f"'{name}': "):
+        getattr(zarr_kit, name)
 
 
 def test_modes(tmp_path):

@@ -103,6 +103,20 @@ __all__ = [
 
 _SUBMODULES = ("codecs", "dask", "dtypes", "pipeline", "store", "xarray")
 
+_ELSEWHERE = {
+    "config": "there are no settings: arguments say it, such as threads= and write_empty_chunks=",
+    "copy_all": "use copy",
+    "copy_store": "use copy",
+    "create_hierarchy": "use create_group and create_array",
+    "from_array": "use copy",
+    "open_like": "use zeros_like or full_like",
+    "save_array": "use save",
+    "save_group": "use save",
+    "storage": "pass a path, a URL or a store of zarr-python, such as zarr.storage.LocalStore",
+    "tree": "use the method tree() of a group",
+}
+"""What to use for other names of zarr-python."""
+
 
 def __dir__() -> list[str]:
     """The public names, for completion: the names above, and the submodules that were imported."""
@@ -114,7 +128,8 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         """Imports a submodule at its first use, as ``zarr.codecs`` needs no import of its own."""
         if name not in _SUBMODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            hint = f": {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
         return importlib.import_module(f"{__name__}.{name}")
 
 

@@ -75,6 +75,8 @@ def array_document(
         raise ValueError("codecs are the whole chain: give filters, serializer and compressors, or codecs")
     chain = None if codecs is None else _codecs.as_json(codecs, data_type, shape)
     chunks = _grid.familiar(chunks)
+    if isinstance(shards, str):
+        raise TypeError(f"shards: a shape, such as (1024, 1024), not {shards!r}")
     if shards is not None:
         chunks, shards = _grid.clipped(chunks, shape), _grid.clipped(shards, shape)
     grid = None if chunks is None else json.dumps(_grid.document(chunks, shape))
