@@ -13,6 +13,9 @@ function make(name, properties, ...inside) {
 /** Text in which characters that show nothing, or turn others around, are numbers. */
 const shown = (text) => String(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (one) => (one === "\n" ? one : `\\u{${one.codePointAt(0).toString(16)}}`));
 
+/** What the address of the page says: a store and a path. */
+const inAddress = () => new URLSearchParams(location.hash.slice(1));
+
 let worker, place, path, tasks = new Map(), last = 0;
 
 /** Lets this page connect to its own server and to this one, from now on. The worker has the same limits. */
@@ -79,7 +82,7 @@ async function open(chosen) {
     $("tree-note").textContent = notes.join(" ");
     $("store").hidden = false;
     if (found.nodes.length === 0) return fail("there is no Zarr array or group here: no object is called zarr.json, .zarray or .zgroup");
-    const asked = new URLSearchParams(location.search).get("path");
+    const asked = inAddress().get("path");
     show(chosen.url && asked !== null ? asked : (found.nodes.find((node) => node.node_type === "array") ?? found.nodes[0]).path);
   } catch (error) {
     if (place === chosen) fail(error.message);
@@ -131,7 +134,7 @@ async function show(chosen) {
   for (const one of buttons()) one.toggleAttribute("aria-current", one.dataset.path === path);
   $("name").textContent = shown(`/${path}`);
   $("node").hidden = false;
-  if (place.url) history.replaceState(null, "", `?${new URLSearchParams({ store: place.url, path })}`);
+  if (place.url) history.replaceState(null, "", `#${new URLSearchParams({ store: place.url, path })}`);
   for (const section of ["values", "grid"]) {
     running.get(section)?.abort();
     running.delete(section);
@@ -164,9 +167,9 @@ const grid = (asked) => fill("grid", "grid", { path, ask: asked }, (found) => {
 });
 
 function findings(found) {
-  const lines = found.findings.slice(0, 200).map((one) => make("li", {},
+  const lines = found.findings.map((one) => make("li", {},
     make("strong", {}, one.severity), shown(` ${one.key ?? ""} ${one.path ?? ""}: ${one.message} `), make("small", {}, shown(one.rule))));
-  const more = found.findings.length > 200 ? [make("p", {}, `and ${found.findings.length - 200} more`)] : [];
+  const more = found.total > lines.length ? [make("p", {}, `and ${found.total - lines.length} more`)] : [];
   const scope = place.url ? " Only objects that the page has asked for are known." : "";
   return [make("p", {}, `${found.errors} errors, ${found.warnings} warnings, ${found.notes} notes in documents and names of objects.${scope}`), make("ul", {}, ...lines), ...more];
 }
@@ -251,8 +254,12 @@ function axesForm(about, view) {
 /** The command that reads what is shown, for a POSIX shell. */
 function command(about, view) {
   const region = view.map((axis) => (typeof axis === "object" ? `${axis.start}:${axis.stop}${axis.step > 1 ? `:${axis.step}` : ""}` : axis)).join(",");
-  let address = place.url ?? place.name;
-  if (path) address = address.replace(/\/*$/, "/") + (place.url ? path.split("/").map(encodeURIComponent).join("/") : path);
+  let address = path ? `${place.name}/${path}` : place.name;
+  if (place.url) {
+    const url = new URL(place.url);
+    if (path) url.pathname = `${url.pathname.replace(/\/+$/, "")}/${path.split("/").map(encodeURIComponent).join("/")}`;
+    address = url.href;
+  }
   return `zarr-kit read ${quoted(address.replace(/^-/, "./-"))}${region ? ` --region ${quoted(region)}` : ""}`;
 }
 
@@ -299,23 +306,27 @@ $("folder").onchange = ({ target: { files } }) => {
   openFiles(name, { files: new Map(Array.from(files, (file) => [file.webkitRelativePath.slice(name.length + 1), file])) });
 };
 $("zip").onchange = ({ target: { files: [file] } }) => file && openFiles(file.name, { zip: file });
-// Another server needs a page with other limits.
+// Another server needs a page with other limits. The part after # is not sent to the page's own server.
 $("open").onsubmit = (event) => {
   event.preventDefault();
-  location.search = new URLSearchParams({ store: $("url").value });
+  history.replaceState(null, "", `#${new URLSearchParams({ store: $("url").value })}`);
+  location.reload();
 };
+addEventListener("hashchange", () => location.reload());
 $("go").onsubmit = (event) => {
   event.preventDefault();
   show($("path").value);
 };
 
-const asked = new URLSearchParams(location.search).get("store");
+const asked = inAddress().get("store");
 if (asked === null) narrow("");
 else {
   $("url").value = asked;
   try {
-    const { origin, protocol } = new URL(asked);
+    const { origin, protocol, hostname } = new URL(asked);
     if (!/^https?:$/.test(protocol)) throw new Error(`${asked}: an address begins with https: or http:`);
+    // A policy would read other characters as its own: * is every server.
+    if (!/^[\w.-]+$/.test(hostname)) throw new Error(`${asked}: ${hostname} is not the name of a server, or an address of version 4`);
     narrow(origin);
     open({ name: asked, url: asked });
   } catch (error) {

@@ -44,11 +44,15 @@ const tasks = {
     return { stored: counted.stored, total: counted.occupied.reduce((all, one) => all * one, 1), svg: await draw(store, { ...options, path, keys: known() }) };
   },
 
-  check: ({ path }, options) => check(store, { ...options, path, keys: known() }),
+  async check({ path }, options) {
+    const found = await check(store, { ...options, path, keys: known() });
+    return { ...found, findings: found.findings.slice(0, 200), total: found.findings.length };
+  },
 
   /** Elements of one axis or two, with an entry for each axis: an index, or a slice. */
   async look({ path, view }, options) {
     const { shape, fill_value: fill } = array.about;
+    const inner = array.about.chunks?.inner?.shape;
     const opened = (array.opened ??= await open(store, { ...options, path }));
     const limit = view ? CHOSEN : FIRST;
     view ??= firstView(shape);
@@ -57,11 +61,11 @@ const tasks = {
     for (;;) {
       for (const axis of shown) view[axis].step = Math.max(1, Math.ceil((view[axis].stop - view[axis].start) / MOST[shown.length]));
       planned = await chunks(store, { ...options, path, keys, selection: view, most: limit.chunks });
-      const bytes = planned.chunks.reduce((sum, { region }) => sum + region.reduce((size, [start, stop]) => size * (stop - start), opened.elementSize), 0);
+      const bytes = opened.elementSize * (inner ? ofInner(view, shape, inner) : planned.chunks.reduce((sum, { region }) => sum + volume(region), 0));
       const longest = shown.reduce((one, two) => (view[two].stop - view[two].start > view[one].stop - view[one].start ? two : one), shown[0]);
-      if (planned.total <= limit.chunks && (bytes <= limit.bytes || planned.total <= 1)) break;
+      if (planned.total <= limit.chunks && (bytes <= limit.bytes || (planned.total <= 1 && !inner))) break;
       if (limit === CHOSEN || view[longest].stop <= 1) {
-        throw new Error(`this lies in ${planned.total} chunks, and one look reads at most ${limit.chunks}, of ${limit.bytes >> 20} MiB: choose fewer elements`);
+        throw new Error(`this lies in ${planned.total} chunks of ${Math.ceil(bytes / 2 ** 20)} MiB or more, and one look reads at most ${limit.chunks}, of ${limit.bytes >> 20} MiB: choose fewer elements`);
       }
       view[longest].stop = Math.ceil(view[longest].stop / 2);
     }
@@ -96,8 +100,16 @@ const tasks = {
 function firstView(shape) {
   const long = shape.flatMap((size, axis) => (size > 1 ? [axis] : []));
   const shown = new Set((long.length ? long : shape.map((_, axis) => axis)).slice(-2));
-  return shape.map((size, axis) => (shown.has(axis) ? { start: 0, stop: size } : 0));
+  return shape.map((size, axis) => (shown.has(axis) ? { start: 0, stop: Math.min(size, Number.MAX_SAFE_INTEGER) } : 0));
 }
+
+const volume = (region) => region.reduce((size, [start, stop]) => size * (stop - start), 1);
+
+/** The number of elements of the inner chunks of shards in which a view lies. */
+const ofInner = (view, shape, inner) => volume(view.map((axis, at) => {
+  const [start, stop] = typeof axis === "object" ? [axis.start, axis.stop] : [axis, axis + 1];
+  return [Math.floor(start / inner[at]) * inner[at], Math.min(Math.ceil(stop / inner[at]) * inner[at], shape[at])];
+}));
 
 /** The axes that are shown, each a slice with the number of its elements. */
 const shownAxes = (view) => view.flatMap((axis, at) =>

@@ -16,7 +16,7 @@ export async function serve({ folders = {}, objects = new Map(), answer, isForei
       ...(isForeign ? { "access-control-allow-origin": "*", "access-control-allow-headers": "*" } : {}),
     };
     if (request.method === "OPTIONS") return response.writeHead(204, headers).end();
-    const one = { path, method: request.method, range: request.headers.range, isClosed: false };
+    const one = { path, url: request.url, method: request.method, range: request.headers.range, isClosed: false };
     asked.push(one);
     response.on("close", () => (one.isClosed = !response.writableFinished));
     if (await answer?.(one, response, headers)) return;

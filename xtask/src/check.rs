@@ -112,7 +112,9 @@ fn processor_minutes() -> f64 {
 
 fn rules() -> Outcome {
     cargo(&["fmt", "--all", "--check"], &[])?;
-    cargo(&["fmt", "--all", "--check", "--manifest-path", simulate::MANIFEST], &[])?;
+    for manifest in [simulate::MANIFEST, web::MANIFEST] {
+        cargo(&["fmt", "--all", "--check", "--manifest-path", manifest], &[])?;
+    }
     tidy::tidy(&[])?;
     fixtures::fixtures(&["verify".to_owned()])?;
     requirements::conformance(&["--check".to_owned()])?;

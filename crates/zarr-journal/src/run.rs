@@ -6,6 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A number that no other run has: 16 hexadecimal digits.
 ///
+/// # Panics
+/// On `wasm32-unknown-unknown`, where nothing makes numbers differ. Pages of browsers do not write.
+///
 /// ```
 /// assert_ne!(zarr_journal::run_number(), zarr_journal::run_number());
 /// ```

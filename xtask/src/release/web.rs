@@ -38,7 +38,7 @@ const LOADED: &[&str] = &[
 /// As the crate in `web/Cargo.toml`: the two must be the same.
 const BINDGEN: &str = "0.2.130";
 
-const MANIFEST: &str = "web/Cargo.toml";
+pub(crate) const MANIFEST: &str = "web/Cargo.toml";
 
 /// The packages of the modules, with the compressed bytes that are too many.
 const MODULES: &[(&str, u64)] =

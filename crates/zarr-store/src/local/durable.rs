@@ -7,7 +7,7 @@
 //! between the rename and its flush, a power failure would remove the object.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -107,7 +107,7 @@ fn identity(folder: &Path) -> io::Result<Identity> {
 pub(super) fn flush_entries(folder: &Path) -> io::Result<()> {
     #[cfg(test)]
     tests::FLUSHED.with(|flushed| flushed.borrow_mut().push(folder.to_owned()));
-    File::open(folder)?.sync_all()
+    fs::File::open(folder)?.sync_all()
 }
 
 /// On other systems a folder cannot be opened as a file; renames are in the file system's journal.
