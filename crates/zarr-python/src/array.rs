@@ -149,6 +149,10 @@ impl PyArray {
         self.with_handling(Handling { stores_empty, ..self.place.handling })
     }
 
+    fn with_cache(&self, cache: usize) -> Self {
+        self.with_handling(Handling { cache, ..self.place.handling })
+    }
+
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.array.shape())

@@ -60,6 +60,7 @@ ARRAY = {
     "to_xarray": lambda a: a.to_xarray().load(),
     "vindex": lambda a: (a.vindex[[0, 3], [1, 0]], a.vindex.__setitem__(([0], [1]), 5)),
     "with_threads": lambda a: a.with_threads(3)[:],
+    "with_cache": lambda a: a.with_cache(2**20)[:],
     "with_write_empty_chunks": lambda a: a.with_write_empty_chunks(True).__setitem__(..., 0),
     "write": lambda a: a.write(..., np.ones((6, 2), "i2")),
     "blocks": lambda a: (a.blocks[0], a.blocks.__setitem__(0, 1)),

@@ -174,9 +174,11 @@ def test_pickles_keep_every_setting_and_argument(tmp_path, monkeypatch):
     for name, value in options.items():
         monkeypatch.setenv(f"OTHER_{name.upper()}", str(value))
     made = zarr_kit.create_group(tmp_path / "g.zarr", storage_options=options, threads=3, write_empty_chunks=True)
+    made = zarr_kit.open_group(made.url, storage_options=options, threads=3, write_empty_chunks=True, cache=5000)
     made.create_array("a", shape=1, dtype="i1")
     for node in (made, made["a"]):
         again = pickle.loads(pickle.dumps(node))
+        assert again._native.state()[3:] == (3, True, 5000)
         assert again._native.state() == node._native.state() and again._native.settings == node._native.settings
 
 

@@ -140,6 +140,7 @@ def open(
     storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
     write_empty_chunks: bool = False,
+    cache: int = 0,
     mode: str | None = None,
     **new: Unpack[_create.New],
 ) -> Array | Group:
@@ -170,6 +171,9 @@ def open(
     write_empty_chunks
         Whether writes also store chunks that hold only the fill value. Otherwise they are removed,
         and read the same.
+    cache
+        How many bytes of decoded chunks the array, or each array that is taken from a group, keeps for
+        later reads; see `Array.with_cache`.
     mode
         ``"r+"`` to read and write, ``"r"`` to read: every write then raises a PermissionError, also by
         nodes that are taken from a group, and in other processes. ``"a"`` creates the node if it is
@@ -203,7 +207,7 @@ def open(
     Traceback (most recent call last):
     PermissionError: ...
     """
-    return opened(store, path, mode, None, storage_options, threads, write_empty_chunks, new)
+    return opened(store, path, mode, None, storage_options, threads, write_empty_chunks, new, cache=cache)
 
 
 def create(
@@ -327,6 +331,7 @@ def open_group(
     storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
     write_empty_chunks: bool = False,
+    cache: int = 0,
     use_consolidated: bool | None = None,
     mode: str | None = None,
     zarr_format: int | None = None,
@@ -336,7 +341,7 @@ def open_group(
 
     Parameters
     ----------
-    store, path, storage_options, threads, write_empty_chunks, mode
+    store, path, storage_options, threads, write_empty_chunks, cache, mode
         As for `open`.
     use_consolidated
         Whether to take the documents of all nodes below from the group's consolidated metadata,
@@ -366,12 +371,13 @@ def open_group(
     if not use_consolidated:
         found = opened(
             store, path, mode, Group, storage_options, threads, write_empty_chunks,
-            document=_create.group_document(attributes, zarr_format),
+            document=_create.group_document(attributes, zarr_format), cache=cache,
         )
         assert isinstance(found, Group)
         return found
     options = _store.with_mode(storage_options, mode or "r+")
-    return Group(_native.Group.open(_store.state(store, path, options, threads, write_empty_chunks), path or ""))
+    state = _store.state(store, path, options, threads, write_empty_chunks, cache)
+    return Group(_native.Group.open(state, path or ""))
 
 
 def create_group(

@@ -91,7 +91,7 @@ def advise(
     if not isinstance(array, Array):
         values = np.asarray(array)
         document = _create.array_document(shape=values.shape, dtype=values.dtype)
-        state = _store.state("memory:", "", None, None, False)
+        state = _store.state("memory:")
         array = Array(_native.create_array(state, document))
         array[...] = values
     lengths = [read if isinstance(read, str) else _lengths(array, read) for read in reads]

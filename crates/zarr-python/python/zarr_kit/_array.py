@@ -781,6 +781,39 @@ class Array(Layout):
         _store.check_threads(threads)
         return Array(self._native.with_threads(threads))
 
+    def with_cache(self, cache: int) -> Array:
+        """The same array, with a cache of decoded chunks, of shards the inner chunks.
+
+        What is read again costs a request for the version of each object and a copy, so reads see every
+        write, also by other processes. Handles that are made of this one share the cache; another
+        process has its own. Strings, virtual joins and reads of more bytes than the cache are read
+        without it.
+
+        Parameters
+        ----------
+        cache
+            The largest number of bytes that are kept; 0 for none, as by default.
+
+        Returns
+        -------
+        Array
+            A new handle; this one does not change.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``cache`` is no integer, or below 0.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> a = zarr_kit.create("memory:", shape=3, dtype="i2").with_cache(64 * 2**20)
+        >>> a[:2].tolist(), a[1:].tolist()
+        ([0, 0], [0, 0])
+        """
+        _store.check_cache(cache)
+        return Array(self._native.with_cache(cache))
+
     def with_write_empty_chunks(self, write: bool = True) -> Array:
         """The same array, with writes that also store chunks that hold only the fill value.
 

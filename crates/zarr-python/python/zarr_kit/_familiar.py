@@ -27,6 +27,7 @@ def opened(
     write_empty_chunks: bool = False,
     new: _create.New | None = None,
     document: str | None = None,
+    cache: int = 0,
 ) -> Array | Group:
     """The node at a place, which is created if it is missing and ``mode`` says so."""
     if url is None:
@@ -41,7 +42,8 @@ def opened(
     is_array = bool(new.keys() - {"zarr_format", "attributes"}) or kind is Array
     if kind is None and is_array and mode in ("r", "r+"):
         raise TypeError(f"mode {mode!r} opens what is there: {', '.join(new)} is for a new array")
-    at = _store.state(url, path, _store.with_mode(options, "r" if mode == "r" else "r+"), threads, write_empty_chunks)
+    options = _store.with_mode(options, "r" if mode == "r" else "r+")
+    at = _store.state(url, path, options, threads, write_empty_chunks, cache)
     if mode in ("r", "r+", "a"):
         natives: dict[Any, Any] = {Array: _native.Array.open, Group: _native.Group.open}
         open_native = natives.get(kind, _native.Group.open_node)
@@ -80,10 +82,11 @@ def open_array(
     *,
     mode: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    cache: int = 0,
     **new: Unpack[_create.New],
 ) -> Array:
     """Opens an array, or creates it with ``mode`` ``"a"``, ``"w"`` or ``"w-"``; see `open` and `create_array`."""
-    found = opened(store, path, mode, Array, storage_options, new=new)
+    found = opened(store, path, mode, Array, storage_options, new=new, cache=cache)
     assert isinstance(found, Array)
     return found
 

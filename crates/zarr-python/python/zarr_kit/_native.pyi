@@ -10,8 +10,8 @@ PACKING: list[str]
 
 __version__: str
 
-State = tuple[str, str, dict[str, str | list[str]], int | None, bool]
-"""URL, path, settings, threads, and whether chunks of only the fill value are stored."""
+State = tuple[str, str, dict[str, str | list[str]], int | None, bool, int]
+"""URL, path, settings, threads, whether chunks of only the fill value are stored, and bytes of the cache."""
 
 NodeOrState: TypeAlias = "Array | Group | State | tuple[Group, str]"
 """A node: open, the arguments that open it, or a path below a group."""
@@ -169,6 +169,7 @@ class Array:
     def reopened(self) -> Array: ...
     def with_write_empty_chunks(self, stores_empty: bool) -> Array: ...
     def with_threads(self, count: int | None) -> Array: ...
+    def with_cache(self, cache: int) -> Array: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property

@@ -138,10 +138,11 @@ class Node(Generic[_Native]):
 
     def _state(self) -> _native.State:
         """What another process needs to open the node."""
-        url, path, settings, threads, write_empty_chunks = self._native.state()
+        state: _native.State = self._native.state()
+        url, path, settings = state[:3]
         if url.startswith(_adapter.SCHEME):
             url = _adapter.adapter_of(url).token
-        return url, path, _store.portable(url, settings), threads, write_empty_chunks
+        return url, path, _store.portable(url, settings), *state[3:]
 
     def __dask_tokenize__(self) -> tuple[str, str]:
         # As a digest: the identity may hold a password.

@@ -20,6 +20,7 @@ def state(
     storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
     write_empty_chunks: bool = False,
+    cache: int = 0,
 ) -> _native.State:
     """What the native part needs to open a node."""
     path = "" if path is None else path
@@ -28,6 +29,7 @@ def state(
     if not isinstance(path, str):
         raise TypeError(f"path: the path of a node in the store is a str, not {type(path).__name__}")
     check_threads(threads)
+    check_cache(cache)
     given = of_fsspec(str(url).partition("://")[0].lower(), storage_options or {})
     settings = {str(name): _setting(name, value) for name, value in given.items()}
     if type(url).__module__.split(".")[0] == "obstore":
@@ -35,7 +37,7 @@ def state(
         settings = {**more, **settings}
     elif not isinstance(url, str | os.PathLike) or type(url).__module__.startswith("upath"):
         url, path, settings = _of_object(url, path, settings)
-    return _text(url), path, settings, threads, write_empty_chunks
+    return _text(url), path, settings, threads, write_empty_chunks, cache
 
 
 _OF_FSSPEC = {
@@ -127,6 +129,14 @@ def check_threads(threads: int | None) -> None:
         raise TypeError(f"threads: an integer, or None, not {type(threads).__name__}")
     if threads < 1:
         raise ValueError(f"threads: at least 1, or None, not {threads}")
+
+
+def check_cache(cache: int) -> None:
+    """Raises an error if this is no number of bytes of a cache."""
+    if not hasattr(cache, "__index__"):
+        raise TypeError(f"cache: a number of bytes, or 0 for none, not {type(cache).__name__}")
+    if cache < 0:
+        raise ValueError(f"cache: a number of bytes, or 0 for none, not {cache}")
 
 
 def _setting(name: str, value: Any) -> str | list[str]:

@@ -95,24 +95,27 @@ pub(crate) struct Handling {
     pub(crate) threads: Option<NonZeroUsize>,
     /// Whether chunks that hold only the fill value are stored.
     pub(crate) stores_empty: bool,
+    /// Bytes of decoded chunks that each array keeps.
+    pub(crate) cache: usize,
 }
 
 impl Handling {
     /// The array, handled so.
     pub(crate) fn of(self, array: Array) -> Array {
-        array.with_threads(self.threads).with_empty_chunks_stored(self.stores_empty)
+        let Self { threads, stores_empty, cache } = self;
+        array.with_threads(threads).with_empty_chunks_stored(stores_empty).with_cache(cache)
     }
 }
 
-/// The parts of a place that Python pickles: URL, path, settings, threads, and whether chunks of
-/// only the fill value are stored.
-pub(crate) type State = (String, String, Settings, Option<usize>, bool);
+/// The parts of a place that Python pickles: URL, path, settings, threads, whether chunks of only
+/// the fill value are stored, and the bytes of the cache.
+pub(crate) type State = (String, String, Settings, Option<usize>, bool, usize);
 
 impl NodeStore {
     /// Opens the store of a node. With `create`, a missing folder is made.
     pub(crate) fn open(py: Python<'_>, state: State, create: bool) -> Done<(Self, Prefix)> {
-        let (given, path, settings, count, stores_empty) = state;
-        let handling = Handling { threads: threads(count)?, stores_empty };
+        let (given, path, settings, count, stores_empty, cache) = state;
+        let handling = Handling { threads: threads(count)?, stores_empty, cache };
         let options = options(&settings)?;
         let (source, store, given) = if PyStore::is_named(&given) {
             let python = Arc::new(PyStore::open(py, &given)?);
@@ -340,9 +343,10 @@ impl NodeStore {
                  end, and another process could not write meanwhile",
             ));
         }
-        let Handling { threads, stores_empty } = self.handling;
+        let Handling { threads, stores_empty, cache } = self.handling;
         let (url, path) = (self.url().to_owned(), path.as_str().to_owned());
-        Ok((url, path, self.settings.clone(), threads.map(NonZeroUsize::get), stores_empty))
+        let threads = threads.map(NonZeroUsize::get);
+        Ok((url, path, self.settings.clone(), threads, stores_empty, cache))
     }
 }
 

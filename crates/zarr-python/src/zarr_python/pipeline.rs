@@ -36,7 +36,7 @@ impl PyOpened {
         empty_chunks: bool,
     ) -> Done<Self> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
-        let state = (url, path, settings, threads, empty_chunks);
+        let state = (url, path, settings, threads, empty_chunks, 0);
         let (place, prefix) = NodeStore::open(py, state, false)?;
         let array = Array::with_metadata(&place.store, &prefix, metadata, Options::new())?;
         Ok(Self { array: place.handling.of(array) })

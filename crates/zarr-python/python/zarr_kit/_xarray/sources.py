@@ -102,9 +102,9 @@ def _innermost(value: Any) -> Iterator[tuple[Array | str | None, str]]:
         from ..store import ZarrKitStore
 
         if isinstance(found.store, ZarrKitStore):
-            url, path, settings, threads, stores_empty = found.store._objects.state()
-            state = (url, f"{path}/{found.path}".strip("/"), settings, threads, stores_empty)
-            own = Array(_native.Array.open(state))
+            state = found.store._objects.state()
+            path = f"{state[1]}/{found.path}".strip("/")
+            own = Array(_native.Array.open((state[0], path, *state[2:])))
             yield own, printable(own._where)
             return
         place = place_of(found.store)

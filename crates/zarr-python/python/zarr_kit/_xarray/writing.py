@@ -31,7 +31,7 @@ from .sources import _place, _sources, check_not_read_from
 from .store import nodes, opened
 from .tasks import aligned_blocks, shared
 
-IN_MEMORY: _native.State = ("memory:", "", {}, None, False)
+IN_MEMORY: _native.State = ("memory:", "", {}, None, False, 0)
 """A new store."""
 
 USUAL_NAME = 255
