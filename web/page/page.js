@@ -35,12 +35,12 @@ function start() {
   const started = (worker = new Worker(policy.createScriptURL(url), { type: "module" }));
   let ready;
   const waiting = new Promise((done) => (ready = done));
-  started.addEventListener("message", ({ data: { id, result, fault, aborted, ready: isReady } }) => {
+  started.addEventListener("message", ({ data: { id, result, fault, view, ready: isReady } }) => {
     if (isReady) return ready();
     const { resolve, reject } = tasks.get(id);
     tasks.delete(id);
     if (fault === undefined) resolve(result);
-    else reject(Object.assign(new Error(fault), { aborted }));
+    else reject(Object.assign(new Error(fault), { view }));
   });
   started.addEventListener("error", () => fail("the reader did not start: is the page whole?"));
   return waiting;
@@ -105,7 +105,7 @@ function item({ path, node_type, about }, paths = new Set()) {
 const running = new Map();
 
 /** Shows in a section what a task finds, or its error. */
-async function fill(section, task, given, render) {
+async function fill(section, task, given, render, failed) {
   running.get(section)?.abort();
   const out = $(section).querySelector(".out");
   $(section).setAttribute("aria-busy", "true");
@@ -117,6 +117,7 @@ async function fill(section, task, given, render) {
   try {
     content = render(await asked);
   } catch (error) {
+    if (running.get(section) === asked) failed?.(error);
     content = [make("p", { className: "fault", role: "alert" }, shown(error.message))];
   }
   if (running.get(section) !== asked) return;
@@ -189,7 +190,7 @@ function look(about, view) {
     const title = found.kinds.length > found.texts.flat().length ? "The first elements" : "All elements";
     out.push(make("details", { open: !found.values }, make("summary", {}, title), make("div", { className: "table" }, make("table", {}, ...rows))));
     return out;
-  });
+  }, ({ view: tried }) => tried && axesForm(about, tried));
 }
 
 const axisName = (about, at) => shown(about.dimension_names?.[at] ?? `axis ${at}`);

@@ -92,12 +92,36 @@ class FileStore {
   }
 }
 
+/** Objects of a zip file. Zarrita.js reads past the end of one into the next. */
+class ZipStore {
+  #zip;
+
+  constructor(blob) {
+    this.#zip = ZipFileStore.fromBlob(blob);
+  }
+
+  async entries() {
+    return new Map(Object.entries((await this.#zip.info).entries).filter(([, entry]) => !entry.isDirectory));
+  }
+
+  get(key) {
+    return this.#zip.get(key);
+  }
+
+  async getRange(key, { offset, length, suffixLength }) {
+    const entry = (await this.#zip.info).entries[key.slice(1)];
+    if (!entry) return undefined;
+    const start = suffixLength === undefined ? Math.min(offset, entry.size) : Math.max(entry.size - suffixLength, 0);
+    const end = Math.min(start + (suffixLength ?? length), entry.size);
+    return start === end ? new Uint8Array() : this.#zip.getRange(key, { offset: start, length: end - start });
+  }
+}
+
 /** What a user has chosen: the store, its keys unless it cannot list them, and the number of names that are no keys. */
 export async function storeOf({ url, files, zip }) {
   if (url) return { store: new UrlStore(url), skipped: 0 };
-  const store = zip ? ZipFileStore.fromBlob(zip) : new FileStore(files);
-  const names = zip ? Object.values((await store.info).entries).filter((entry) => !entry.isDirectory).map((entry) => entry.name)
-    : [...files.keys()];
+  const store = zip ? new ZipStore(zip) : new FileStore(files);
+  const names = [...(zip ? await store.entries() : files).keys()];
   const isKey = (name) => name.length <= 1024 && !/[\0\\]/.test(name) && !name.split("/").some((part) => /^\.{0,2}$/.test(part));
   const keys = new Set(names.filter(isKey));
   return { store, keys, skipped: names.length - keys.size };

@@ -51,11 +51,13 @@ const tasks = {
 
   /** Elements of one axis or two, with an entry for each axis: an index, or a slice. */
   async look({ path, view }, options) {
+    if (array?.path !== path) throw new Error("another node is shown");
     const { shape, fill_value: fill } = array.about;
     const inner = array.about.chunks?.inner?.shape;
     const opened = (array.opened ??= await open(store, { ...options, path }));
     const limit = view ? CHOSEN : FIRST;
-    view ??= firstView(shape);
+    // The form is shown with it, even if nothing can be read.
+    options.view = view ??= firstView(shape);
     const shown = view.flatMap((axis, at) => (typeof axis === "object" ? [at] : []));
     let planned;
     for (;;) {
@@ -198,11 +200,12 @@ const running = new Map();
 addEventListener("message", async ({ data: { id, abort, task, ...given } }) => {
   if (abort !== undefined) return running.get(abort)?.abort();
   const controller = new AbortController();
+  const options = { signal: controller.signal };
   running.set(id, controller);
   try {
-    postMessage({ id, result: await tasks[task](given, { signal: controller.signal }) });
+    postMessage({ id, result: await tasks[task](given, options) });
   } catch (error) {
-    postMessage({ id, fault: String(error?.message ?? error), aborted: controller.signal.aborted });
+    postMessage({ id, fault: String(error?.message ?? error), view: options.view });
   } finally {
     running.delete(id);
   }

@@ -319,6 +319,57 @@ await test("zip files and folders, chosen and dropped", async () => {
   assert.deepEqual(requests.filter((url) => /seattle-weather\.zarr|\.zip/.test(url)), [], "files are not requested");
 });
 
+/** A zip file of objects that are not compressed. */
+function zipped(files) {
+  const [heads, directory] = [[], []];
+  let at = 0;
+  for (const [name, bytes] of files) {
+    const [head, entry] = [Buffer.alloc(30), Buffer.alloc(46)];
+    head.writeUInt32LE(0x04034b50, 0);
+    entry.writeUInt32LE(0x02014b50, 0);
+    for (const [record, sizes, length] of [[head, 18, 26], [entry, 20, 28]]) {
+      record.writeUInt32LE(bytes.length, sizes);
+      record.writeUInt32LE(bytes.length, sizes + 4);
+      record.writeUInt16LE(Buffer.byteLength(name), length);
+    }
+    entry.writeUInt32LE(at, 42);
+    heads.push(head, Buffer.from(name), bytes);
+    directory.push(entry, Buffer.from(name));
+    at += 30 + Buffer.byteLength(name) + bytes.length;
+  }
+  const [end, all] = [Buffer.alloc(22), Buffer.concat(directory)];
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt16LE(files.length, 8);
+  end.writeUInt16LE(files.length, 10);
+  end.writeUInt32LE(all.length, 12);
+  end.writeUInt32LE(at, 16);
+  return Buffer.concat([...heads, all, end]);
+}
+
+await test("a zip file with hostile names, and an object that is too short", async () => {
+  const files = [["a/zarr.json", array([4, 2], [4, 2])], ["a/c/0/0", numbers(5)], ["a/next", numbers(50, 7)], ["../x/zarr.json", array([1], [1])],
+    ["<b>/zarr.json", array([1], [1])], ["<b>/c/0", numbers(1, 5)], ["__proto__/zarr.json", array([1], [1])], ["/top/zarr.json", array([1], [1])]];
+  await page.goto(site.url);
+  await page.setInputFiles("#zip", { name: "-x'y.zip", mimeType: "application/zip", buffer: zipped(files) });
+  await page.waitForFunction(() => document.getElementById("place").textContent);
+  await settled();
+  assert.match(await textOf("#tree-note"), /^2 names are not keys/);
+  assert.equal(await textOf("#name"), "/<b>");
+  assert.deepEqual(await cells(), [["5"]]);
+  assert.equal(await textOf("#values code"), "zarr-kit read './-x'\\''y.zip/<b>' --region 0:1");
+  await page.click('#tree button[data-path="a"]');
+  await settled();
+  // A part of the chunk, which a store reads by a range.
+  assert.match(await textOf("#values .fault"), /c\/0\/0/);
+  await page.fill("[name=from-0]", "3");
+  await page.click("#axes button");
+  await settled();
+  assert.match(await textOf("#values .fault"), /c\/0\/0/);
+  await page.click('#tree button[data-path="__proto__"]');
+  await settled();
+  assert.match(await textOf("#values"), /1 chunk, 1 not stored/);
+});
+
 // One array of each data type, grid and chain of the suite, in a folder of all of an archive, beside what node reads.
 await test("each kind of array", async () => {
   const kinds = new Map();
