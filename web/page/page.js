@@ -132,7 +132,7 @@ async function show(chosen) {
   $("path").value = path;
   const buttons = () => [...$("tree").querySelectorAll("button")];
   if (!buttons().some((one) => one.dataset.path === path)) $("tree").append(item({ path, about: "typed", node_type: "typed" }));
-  for (const one of buttons()) one.toggleAttribute("aria-current", one.dataset.path === path);
+  for (const one of buttons()) one.ariaCurrent = one.dataset.path === path ? "true" : null;
   $("name").textContent = shown(`/${path}`);
   $("node").hidden = false;
   if (place.url) history.replaceState(null, "", `#${new URLSearchParams({ store: place.url, path })}`);

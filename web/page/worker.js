@@ -152,6 +152,8 @@ async function inParts(array, view, planned, options, faults) {
     } catch (error) {
       options.signal.throwIfAborted();
       faults.push({ region, error });
+      // A server that is gone is not asked for each chunk.
+      if (!all && faults.length > 8) throw error;
     }
   });
   return all && { data: all, shape };

@@ -25,6 +25,7 @@ const hold = { until: undefined };
 const data = await serve({
   folders: { weather: join(fixtures, "seattle-weather.zarr"), suite: archives }, objects, isForeign: true,
   answer: async ({ path, method }, response, headers) => {
+    if (path.startsWith("/gone/c/")) return response.writeHead(503, headers).end();
     if (path.startsWith("/broken/")) return response.writeHead(500, headers).end("no");
     if (path.startsWith("/html/")) return response.writeHead(200, headers).end("<!doctype html><p>hello");
     if (path.startsWith("/moved/")) return response.writeHead(302, { ...headers, location: `${elsewhere.url}/x` }).end();
@@ -80,6 +81,7 @@ await test("missing chunks of a line", async () => {
   assert.match(await textOf("#values code"), /^zarr-kit read http:\S+\/weather\/rain --region 0:1461$/);
   assert.match(await textOf("#about"), /rectilinear[\s\S]*31, 29, 31/);
   assert.match(await textOf("#grid"), /46 of 48 chunks are stored/);
+  assert.equal(await textOf("#tree [aria-current=true]"), "rain typed");
   assert.equal(await page.evaluate(() => document.querySelector("#grid img").naturalWidth > 300), true);
   await shot("line");
 });
@@ -176,6 +178,12 @@ await test("hostile names, attributes and documents", async () => {
 });
 
 await test("servers that fail, lie or send elsewhere", async () => {
+  objects.set("/gone/zarr.json", array([200, 4], [1, 4]));
+  data.asked.length = 0;
+  await visit(`${data.url}/gone`);
+  assert.match(await textOf("#values .fault"), /gone\/c\/\d+\/0|c\/\d+\/0/);
+  assert.match(await textOf("#grid .fault"), /503/);
+  assert.ok(data.asked.filter(({ path }) => path.startsWith("/gone/c/")).length < 80, "the server is asked on");
   for (const [path, message] of [["broken", /500/], ["html", /html\/zarr\.json|zarr\.json/], ["moved", /sends elsewhere/], ["nothing", /no array or group|not found|no node/]]) {
     await visit(`${data.url}/${path}`);
     assert.match(await textOf("#fault, .fault"), message, path);

@@ -3,7 +3,7 @@
 import { FetchStore, registry } from "zarrita";
 import { get, open } from "zarr-kit";
 import { PackBits, Reshape } from "zarr-kit/codecs";
-import { check, draw, info } from "zarr-kit/report";
+import { check, chunks, draw, info, nodes } from "zarr-kit/report";
 
 registry.set("packbits", () => import("zarr-kit/codecs").then((codecs) => codecs.PackBits));
 registry.set("reshape", async () => Reshape);
@@ -25,5 +25,7 @@ const keys: (string | null)[] = findings.map((finding) => finding.key);
 const svg: string = await draw(store, { path: "rain", keys: ["rain/zarr.json"], selection: "::2" });
 // @ts-expect-error: a store cannot be listed.
 await check(store, { path: "rain" });
-export { keys, lengths, svg };
+const paths: string[] = (await nodes(store)).nodes.map((node) => node.path);
+const [{ key, region: [[start]] }] = (await chunks(store, { path: "rain", selection: [{ stop: 31 }], most: 1 })).chunks;
+export { key, keys, lengths, paths, start, svg };
 export { encoded, length, packed };
