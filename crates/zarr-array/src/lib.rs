@@ -29,6 +29,7 @@ mod array;
 pub mod asynchronous;
 mod change;
 mod counts;
+mod documents;
 mod error;
 mod hierarchy;
 mod layout;
@@ -40,7 +41,7 @@ mod transfer;
 
 pub use array::{
     Array, Boxes, ChunkOf, ChunksOf, Destination, Element, InnerChunkOf, Input, LimitedStrings,
-    ReadAs, ShardContent, Source, StoredChunk, StoredMask, StoredTasks, WriteAs,
+    PlannedReads, ReadAs, ShardContent, Source, StoredChunk, StoredMask, StoredTasks, WriteAs,
 };
 pub use change::{
     Changes, Deletion, Extent, LockedDocument, Truncation, delete_node, refresh_consolidated,
@@ -56,8 +57,8 @@ pub use hierarchy::{
     node, other_names, unfinished, version_2,
 };
 pub use layout::{
-    Batches, ChunkLayout, OwnedChunks, Part, PartError, PlannedChunk, PlannedReads, RegionPlan,
-    chunk_grid_of, edges_of, grid_of,
+    Batches, ChunkLayout, OwnedChunks, Part, PartError, PlannedChunk, RegionPlan, chunk_grid_of,
+    edges_of, grid_of,
 };
 pub use selection::{AnySelection, Points, Selection, SelectionError};
 #[cfg(feature = "async")]

@@ -7,7 +7,6 @@ use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-pub use crate::array::objects;
 use crate::store::{Store, is_interrupted};
 
 /// The processors that this process may use. They are counted once: a count reads files of the

@@ -10,9 +10,9 @@ use zarr_grid::{
 };
 use zarr_view::{CopyError, Output, View};
 
-use crate::array::Array;
 use crate::counts::{PerAxis, bytes_of, narrow, number, wide};
 use crate::error::ArrayError;
+use crate::layout::ChunkLayout;
 use crate::selection::Selection;
 use crate::selection::gather::{as_slice, slice_around};
 use crate::selection::index_moves::{IndexMoves, Pair};
@@ -24,14 +24,6 @@ pub(crate) fn check_length(found: usize, expected: usize) -> Result<(), ArrayErr
         return Ok(());
     }
     Err(ArrayError::BufferLength { found: wide(found), expected: wide(expected) })
-}
-
-/// Refuses another number of elements than this shape has.
-pub(crate) fn check_count(found: usize, shape: &[u64]) -> Result<(), ArrayError> {
-    if wide(found) == shape.iter().copied().fold(1, u64::saturating_mul) {
-        return Ok(());
-    }
-    Err(ArrayError::ElementCount { found: wide(found), expected: shape.to_vec() })
 }
 
 /// The part of a selection that lies in one chunk.
@@ -212,13 +204,13 @@ pub(crate) struct Selected<'a> {
 
 impl<'a> Selected<'a> {
     /// Memory is proportional to the selection's own lists.
-    ///
-    /// Refuses arrays with elements of no fixed size.
-    pub(crate) fn new(array: &'a Array, selection: &Selection) -> Result<Self, ArrayError> {
-        array.fixed_chain()?;
-        let chunks = array.layout().select(selection)?;
+    pub(crate) fn in_layout(
+        layout: &'a ChunkLayout,
+        element_size: usize,
+        selection: &Selection,
+    ) -> Result<Self, ArrayError> {
+        let chunks = layout.select(selection)?;
         let shape: PerAxis<usize> = chunks.shape().iter().map(|count| narrow(*count)).collect();
-        let element_size = array.element_size();
         let length = bytes_of(&shape, element_size);
         let mut selected = Self { chunks, shape, element_size, length: 0 };
         selected.length = length.ok_or_else(|| selected.too_large())?;

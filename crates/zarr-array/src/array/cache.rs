@@ -27,8 +27,7 @@ use crate::array::read::region_reader::RegionReader;
 use crate::array::recent::Recent;
 use crate::array::worker::ChunkBuffers;
 use crate::counts::{PerAxis, bytes_of, narrow, wide};
-use crate::error::ArrayError;
-use crate::hierarchy::node;
+use crate::error::{ArrayError, grid_error};
 use crate::layout::ChunkLayout;
 use crate::store::{
     Capabilities, DirEntry, GetInto, Key, Links, Listing, LockGuard, MemoryStore, ObjectMeta,
@@ -188,7 +187,7 @@ impl Units {
     fn unit(&self, key: &Key) -> Result<Option<Unit>, ArrayError> {
         let unclear = || StoreError::unsupported(Operation::Get, key, "version");
         let unit = self.layout.chunk_of_key(key).ok_or_else(unclear)?;
-        let grid = |cause| node::grid_error(self.array.prefix(), cause);
+        let grid = |cause| grid_error(self.array.prefix(), cause);
         let region = self.layout.chunk_region(&unit).map_err(grid)?;
         let starts: PerAxis<u64> = region.iter().map(|range| range.start).collect();
         let (chunk, within) = self.array.layout().locate(&starts).map_err(grid)?;

@@ -6,8 +6,7 @@ use std::ops::Range;
 use zarr_grid::{AxisPart, ChunkPart, ChunkParts};
 
 use crate::array::{Array, ReadAs, Source, WriteAs};
-use crate::error::ArrayError;
-use crate::hierarchy::node;
+use crate::error::{ArrayError, grid_error};
 use crate::layout::Part;
 use crate::parallel;
 use crate::selection::Selection;
@@ -176,7 +175,7 @@ impl Array {
     /// ```
     pub fn chunks(&self) -> Result<ChunksOf<'_>, ArrayError> {
         let parts = self.grid().all_chunks();
-        let parts = parts.map_err(|cause| node::grid_error(self.prefix(), cause))?;
+        let parts = parts.map_err(|cause| grid_error(self.prefix(), cause))?;
         Ok(ChunksOf { array: self, parts })
     }
 }
@@ -189,7 +188,7 @@ impl Part {
     /// [`ArrayError::Grid`] if the array has more chunks than `u64` counts.
     pub fn regions(self, array: &Array) -> Result<Vec<Selection>, ArrayError> {
         let owned = self.chunks(array.grid(), array.prefix().as_str());
-        let owned = owned.map_err(|cause| node::grid_error(array.prefix(), cause))?;
+        let owned = owned.map_err(|cause| grid_error(array.prefix(), cause))?;
         let boxes = owned.regions(array.grid());
         Ok(boxes.iter().map(|region| Selection::from(region.as_slice())).collect())
     }

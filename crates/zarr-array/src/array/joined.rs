@@ -9,13 +9,13 @@ use zarr_grid::{AxisSelection, ChunkPart};
 use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
+use crate::array::PlannedReads;
 use crate::array::worker::{ChunkBuffers, Worker};
 use crate::counts::{narrow, wide};
 use crate::error::ArrayError;
 use crate::hierarchy::Hierarchy;
 use crate::hierarchy::Members;
 use crate::layout::PlannedChunk;
-use crate::layout::PlannedReads;
 use crate::layout::in_chunk;
 use crate::selection::Points;
 use crate::selection::Selection;

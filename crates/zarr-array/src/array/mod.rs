@@ -9,9 +9,11 @@ mod elements;
 mod inner_chunks;
 mod joined;
 mod open;
+mod planned_reads;
 mod points;
 pub(crate) mod read;
 mod recent;
+mod selecting;
 mod shard_indices;
 mod sparse;
 mod stored;
@@ -35,8 +37,7 @@ use crate::hierarchy::Hierarchy;
 use crate::hierarchy::Members;
 use crate::hierarchy::node::{self, METADATA_KEY};
 use crate::hierarchy::version_2;
-use crate::layout::ChunkLayout;
-use crate::layout::occupied_edges;
+use crate::layout::{ChunkLayout, occupied_edges};
 use crate::parallel;
 use crate::selection::pieces::PieceLimits;
 use crate::store::{Key, Prefix, Store, UpdatePolicy};
@@ -47,11 +48,10 @@ pub use chunks::{ChunkOf, ChunksOf};
 pub use elements::{Boxes, Destination, Element, Input, ReadAs, Source, WriteAs};
 pub use inner_chunks::{InnerChunkOf, ShardContent, StoredMask};
 pub use open::refuse_unwritable;
+pub use planned_reads::PlannedReads;
 pub use sparse::StoredTasks;
 pub use stored::StoredChunk;
 pub use variable::LimitedStrings;
-pub(crate) use variable::TYPICAL;
-pub use worker::objects;
 
 /// Bytes of a piece of a chunk that is read in pieces: each thread holds the encoded bytes of one.
 const NEAR_PIECE: u64 = 4 << 20;
@@ -443,6 +443,13 @@ impl Array {
             AnyChain::Fixed(chain) => Ok(chain),
             AnyChain::Variable(_) => Err(self.no_fixed_size()),
         }
+    }
+
+    /// The number of threads that move stored chunks unchanged. Such threads wait for the store and need
+    /// no core. It is the [set number](Self::with_threads), or [`requests`](parallel::requests).
+    #[must_use]
+    pub fn threads_to_move(&self) -> NonZeroUsize {
+        self.threads().unwrap_or_else(|| parallel::requests(&**self.store()))
     }
 
     /// The store that holds the array.

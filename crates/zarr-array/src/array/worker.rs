@@ -96,14 +96,6 @@ fn is_of(codec: &ChunkCodec, chunk_shape: &[u64]) -> bool {
     codec.shape().iter().copied().eq(chunk_shape.iter().map(|edge| narrow(*edge)))
 }
 
-/// The number of threads that move stored chunks of an array unchanged. Such threads wait for the
-/// store and need no core. It is the [set number](Array::with_threads), or
-/// [`requests`](parallel::requests).
-#[must_use]
-pub fn objects(array: &Array) -> NonZeroUsize {
-    array.threads().unwrap_or_else(|| parallel::requests(&**array.store()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,10 +8,9 @@ use super::document::{Extent, LockedDocument};
 use super::resize::grown;
 use super::update_consolidated::{Scope, update_consolidated};
 use crate::array::{Array, Input, Source, WriteAs};
-use crate::error::ArrayError;
+use crate::error::{ArrayError, check_count};
 use crate::hierarchy::node;
 use crate::selection::AnySelection;
-use crate::transfer::check_count;
 
 impl Array {
     /// Appends `count` indices to an axis. `elements`, in C order, fill a region that is `count`

@@ -1,5 +1,6 @@
 //! Errors of arrays and groups.
 
+mod checks;
 mod loss;
 #[cfg(feature = "jiff")]
 mod times;
@@ -7,11 +8,11 @@ mod written;
 
 use zarr_codec::{ChainError, ChunkError, ChunkErrorKind};
 use zarr_grid::GridError;
+use zarr_journal::{UnfinishedParts, UnfinishedWork};
 use zarr_metadata::{MetadataError, Printable};
 
 use crate::store::{Key, KeyError, StoreError};
-use zarr_journal::{UnfinishedParts, UnfinishedWork};
-
+pub(crate) use checks::{check_count, grid_error};
 pub use loss::Loss;
 #[cfg(feature = "jiff")]
 pub use times::TimeError;

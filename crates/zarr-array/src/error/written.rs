@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use zarr_grid::{Grid, SelectedChunks};
+use zarr_grid::{AxisSelection, Grid, SelectedChunks};
 
 use crate::counts::narrow;
-use crate::selection::Selection;
 
 /// Tells which chunks of a failed write were written and which were not: the chunks that its
 /// selection or points touch, numbered in C order.
@@ -46,7 +45,7 @@ pub struct Written {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Touched {
     /// The chunks of a selection. There may be more than memory could list.
-    Selected(Box<(Grid, Selection)>),
+    Selected(Box<(Grid, Vec<AxisSelection>)>),
     /// The chunks of single elements, in C order.
     Listed(Vec<Vec<u64>>),
 }
@@ -90,7 +89,7 @@ impl Touched {
     /// The chunk of the part with a number in C order.
     fn by_number(&self) -> impl Fn(u64) -> Vec<u64> {
         let selected = match self {
-            Self::Selected(both) => both.0.select(both.1.axes()).ok(),
+            Self::Selected(both) => both.0.select(&both.1).ok(),
             Self::Listed(_) => None,
         };
         move |number| match (self, &selected) {

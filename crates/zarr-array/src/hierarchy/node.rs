@@ -7,20 +7,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use zarr_grid::GridError;
 use zarr_journal::{REARRANGE_MARKER, Unfinished, UnfinishedParts, UnfinishedWork, is_of_copy};
 use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 pub use crate::array::refuse_unwritable;
+pub use crate::documents::{DOCUMENTS, METADATA_KEY, metadata_key};
 use crate::error::ArrayError;
 use crate::hierarchy::version_2;
 use crate::store::{Key, Links, Prefix, PutOutcome, Store, StoreError, StoreExt as _};
-
-/// The document of a node, below its prefix.
-pub const METADATA_KEY: &str = "zarr.json";
-
-/// The documents that make a folder a node, below its prefix: one in version 3, two in version 2.
-pub const DOCUMENTS: [&str; 3] = [METADATA_KEY, ".zarray", ".zgroup"];
 
 /// Reads the metadata of the node at `prefix`: its `zarr.json` or, where there is none, its
 /// documents of Zarr version 2. Metadata of version 2 is translated to version 3;
@@ -268,19 +262,4 @@ pub fn display(prefix: &Prefix) -> String {
 #[must_use]
 pub fn is_of_array(name: &str, is_version_2: bool) -> bool {
     name == METADATA_KEY || (is_version_2 && version_2::OF_ARRAY.contains(&name))
-}
-
-/// The error of an array's chunk grid, at its document.
-pub(crate) fn grid_error(prefix: &Prefix, cause: GridError) -> ArrayError {
-    ArrayError::Grid { key: metadata_key(prefix), cause }
-}
-
-/// The key of a node's document, for messages.
-#[must_use]
-pub fn metadata_key(prefix: &Prefix) -> String {
-    if prefix.is_root() {
-        METADATA_KEY.to_owned()
-    } else {
-        format!("{}/{METADATA_KEY}", prefix.as_str())
-    }
 }

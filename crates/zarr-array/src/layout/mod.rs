@@ -4,7 +4,6 @@ mod batches;
 mod chunk_keys;
 pub(crate) mod grid;
 mod part;
-mod planned_reads;
 mod region_plan;
 
 use std::ops::Range;
@@ -13,8 +12,8 @@ use std::sync::Arc;
 use zarr_grid::{Grid, GridError, SelectedChunks};
 use zarr_metadata::{ArrayMetadata, ChunkGrid, ChunkKeyEncoding};
 
-use crate::error::ArrayError;
-use crate::hierarchy::node;
+use crate::documents::metadata_key;
+use crate::error::{ArrayError, grid_error};
 use crate::selection::Selection;
 use crate::store::{Key, KeyError, Prefix};
 
@@ -23,7 +22,6 @@ pub(crate) use chunk_keys::ChunkKeys;
 pub(crate) use grid::occupied_edges;
 pub use grid::{chunk_grid_of, edges_of, grid_of};
 pub use part::{OwnedChunks, Part, PartError};
-pub use planned_reads::PlannedReads;
 pub(crate) use region_plan::in_chunk;
 pub use region_plan::{PlannedChunk, RegionPlan};
 
@@ -75,7 +73,7 @@ impl ChunkLayout {
     /// [`ArrayError::Unknown`] if the grid or the encoding of chunk keys is not known here.
     pub fn new(prefix: &Prefix, metadata: &ArrayMetadata) -> Result<Self, ArrayError> {
         let unknown = |member, name: &str| ArrayError::Unknown {
-            key: node::metadata_key(prefix),
+            key: metadata_key(prefix),
             member,
             name: name.to_owned(),
         };
@@ -86,7 +84,7 @@ impl ChunkLayout {
             return Err(unknown("chunk_key_encoding", encoding.name()));
         }
         let grid = grid_of(metadata.shape(), metadata.chunk_grid())
-            .map_err(|cause| node::grid_error(prefix, cause))?;
+            .map_err(|cause| grid_error(prefix, cause))?;
         let key_encoding = metadata.chunk_key_encoding().clone();
         Ok(Self { prefix: prefix.clone(), key_encoding, grid: Arc::new(grid) })
     }

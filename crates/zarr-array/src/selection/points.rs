@@ -2,10 +2,8 @@
 
 use zarr_grid::{Axis, Grid, GridError, GridErrorKind};
 
-use crate::array::Array;
 use crate::counts::narrow;
-use crate::error::ArrayError;
-use crate::transfer::check_count;
+use crate::error::{ArrayError, check_count};
 
 /// Single elements of an array: one list of indices per axis, all of the same length. Element `i`
 /// has entry `i` of each list as its index, as in numpy's `a[rows, columns]` and zarr-python's
@@ -162,8 +160,7 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// One group per chunk, in C order of the chunks. Memory is proportional to the points.
-    pub(crate) fn by_chunk(array: &Array, points: &Points) -> Result<Self, ArrayError> {
-        let grid = array.grid();
+    pub(crate) fn by_chunk(grid: &Grid, points: &Points) -> Result<Self, ArrayError> {
         points.check(grid).map_err(|cause| ArrayError::Selection { cause })?;
         let chunk = |position| {
             let axes = grid.axes().iter().zip(points.index(position));

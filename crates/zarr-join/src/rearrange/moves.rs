@@ -7,7 +7,7 @@ use zarr_array::store::{Key, Links, StoreExt as _};
 
 use super::array_marker::away;
 use super::{Placed, RearrangeCounts, Rearrangement};
-use crate::rearrange::error::{Refusal, refused};
+use crate::error::rearrange::{Refusal, refused};
 
 /// A stored chunk that the rearranged array has.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Rearrangement {
                 None => moves.removed.push(key),
             }
         }
-        parallel::each(&past_end, parallel::objects(&self.array), |(key, index)| {
+        parallel::each(&past_end, self.array.threads_to_move(), |(key, index)| {
             match in_place && self.is_inserted(key, index)? {
                 true => Ok(()),
                 false => {

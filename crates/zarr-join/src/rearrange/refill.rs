@@ -10,8 +10,8 @@ use zarr_grid::Axis;
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
 
 use super::Span;
-use super::error::{Refusal, refused};
 use super::planning::check_refilled;
+use crate::error::rearrange::{Refusal, refused};
 
 /// The most bytes of elements that a change encodes anew, in all its arrays, since their chunks are held
 /// in memory: 4 GiB.
@@ -109,7 +109,7 @@ fn stored(array: &Array, axis: usize, start: u64) -> Result<Vec<(Key, ObjectMeta
             keys.push(chunk.key);
         }
     }
-    let found = parallel::map(&keys, parallel::objects(array), |key| array.store().head(key))?;
+    let found = parallel::map(&keys, array.threads_to_move(), |key| array.store().head(key))?;
     Ok(keys.into_iter().zip(found).filter_map(|(key, meta)| Some((key, meta?))).collect())
 }
 

@@ -24,7 +24,7 @@ use super::moves::{ChunkMove, Moves};
 use super::refill::Refill;
 use super::run::Run;
 use super::{RearrangeProgress, Rearrangement};
-use crate::rearrange::error::{Refusal, refused};
+use crate::error::rearrange::{Refusal, refused};
 
 /// Receives progress, from several threads at once.
 pub(super) type Report<'a> = &'a (dyn Fn(RearrangeProgress) + Sync);
@@ -162,7 +162,7 @@ impl Rearrangement {
         layout: &ChunkLayout,
         counter: &CopyCounter<'_>,
     ) -> Result<Vec<ObjectMeta>, ArrayError> {
-        parallel::map(moves, parallel::objects(array), |moved| {
+        parallel::map(moves, array.threads_to_move(), |moved| {
             let source = self.source(moved);
             let sharing = match moved.inserted {
                 None => Sharing::HardLink,
@@ -178,7 +178,7 @@ impl Rearrangement {
     /// Whether the chunks have not changed since they were copied.
     fn check(&self, moves: &[ChunkMove], copied: &[ObjectMeta]) -> Result<(), ArrayError> {
         let moves: Vec<_> = moves.iter().zip(copied).collect();
-        parallel::each(&moves, parallel::objects(&self.array), |(moved, copied)| {
+        parallel::each(&moves, self.array.threads_to_move(), |(moved, copied)| {
             if !zarr_array::store::step!("rearrange: comparison of the copied chunks") {
                 return Ok(());
             }
@@ -201,7 +201,7 @@ impl Rearrangement {
             let own = own.iter().map(|(key, meta)| (&self.array, key, meta));
             let read = own.chain(others.iter().map(|(array, key, meta)| (array, key, meta)));
             let read: Vec<_> = read.collect();
-            parallel::each(&read, parallel::objects(&self.array), |(array, key, meta)| {
+            parallel::each(&read, self.array.threads_to_move(), |(array, key, meta)| {
                 match array.store().head(key)?.as_ref() == Some(*meta) {
                     true => Ok(()),
                     false => Err(self.written(key)),
@@ -375,7 +375,7 @@ fn copy_back(
         let chunk = chunk?;
         chunks.push((layout.key(&chunk.index)?, chunk.key));
     }
-    parallel::each(&chunks, parallel::objects(array), |(to, from)| {
+    parallel::each(&chunks, array.threads_to_move(), |(to, from)| {
         copy_object(array, from, array, to, Sharing::HardLink)?;
         counter.done();
         Ok::<_, ArrayError>(())
@@ -446,7 +446,7 @@ fn remove_encoded(array: &Array, encoding: &ChunkKeyEncoding) -> Result<(), Arra
 }
 
 pub(super) fn remove(array: &Array, keys: Vec<Key>) -> Result<(), ArrayError> {
-    parallel::each(&keys, parallel::objects(array), |key| Ok(array.store().delete(key)?))
+    parallel::each(&keys, array.threads_to_move(), |key| Ok(array.store().delete(key)?))
 }
 
 /// Counts copies.

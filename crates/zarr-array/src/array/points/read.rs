@@ -35,7 +35,7 @@ impl Array {
         points: &Points,
         out: &mut [u8],
     ) -> Result<(), ArrayError> {
-        let groups = Groups::by_chunk(self, points)?;
+        let groups = Groups::by_chunk(self.grid(), points)?;
         if groups.order().is_sorted() {
             return self.read_groups(points, &groups, out);
         }

@@ -25,7 +25,7 @@ impl Array {
         elements: &[u8],
     ) -> Result<(), ArrayError> {
         self.fixed_chain()?;
-        let groups = Groups::by_chunk(self, points)?;
+        let groups = Groups::by_chunk(self.grid(), points)?;
         let expected = bytes_of(&[points.len()], self.element_size());
         check_length(elements.len(), expected.unwrap_or(usize::MAX))?;
         self.check_codecs_write()?;

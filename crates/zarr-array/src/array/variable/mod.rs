@@ -16,14 +16,13 @@ use crate::array::Array;
 use crate::array::elements::{Destination, ReadAs, destination, sealed};
 use crate::array::read::region_reader::{Answer, OneVersion, read_range};
 use crate::counts::{narrow, wide};
-use crate::error::{ArrayError, chunk_error};
+use crate::error::{ArrayError, check_count, chunk_error};
 use crate::parallel;
 use crate::selection::AnySelection;
 use crate::selection::Selection;
 use crate::store::StoreExt as _;
 #[cfg(feature = "async")]
 use crate::threads::ArrayFuture;
-use crate::transfer::check_count;
 
 /// The assumed size in bytes of an element of variable length, when work is divided.
 pub(crate) const TYPICAL: usize = 64;

@@ -9,10 +9,9 @@ use crate::array::points::PointChunk;
 use crate::array::variable::{TYPICAL, Worker, finish_variable_read, set_all};
 use crate::array::write::log::Log;
 use crate::counts::{narrow, wide};
-use crate::error::ArrayError;
+use crate::error::{ArrayError, check_count};
 use crate::parallel;
 use crate::selection::points::{Groups, Points};
-use crate::transfer::check_count;
 
 impl Array {
     pub(in crate::array) fn read_variable_points(
@@ -20,7 +19,7 @@ impl Array {
         points: &Points,
     ) -> Result<ByteStrings, ArrayError> {
         self.check_variable()?;
-        let groups = Groups::by_chunk(self, points)?;
+        let groups = Groups::by_chunk(self.grid(), points)?;
         let slots = Slots::filled_with(points.len(), self.fill());
         let slots = Mutex::new(slots.map_err(|_| ArrayError::SelectionTooLarge {
             elements: wide(points.len()).into(),
@@ -67,7 +66,7 @@ impl Array {
     ) -> Result<(), ArrayError> {
         self.check_variable()?;
         self.check_codecs_write()?;
-        let groups = Groups::by_chunk(self, points)?;
+        let groups = Groups::by_chunk(self.grid(), points)?;
         check_count(elements.len(), &[wide(points.len())])?;
         let threads = self.threads_for(self.bytes_of_groups(groups.len(), TYPICAL));
         let log = Log::default();

@@ -14,14 +14,13 @@ use crate::array::write::change_to;
 use crate::array::write::log::Log;
 use crate::array::write::shard::Damaged;
 use crate::counts::{number, wide};
-use crate::error::{ArrayError, chunk_error, is_out_of_memory};
+use crate::error::{ArrayError, check_count, chunk_error, is_out_of_memory};
 use crate::parallel;
 use crate::selection::AnySelection;
 use crate::selection::Selection;
 use crate::store::{Key, UpdatePolicy, remove, replace};
 #[cfg(feature = "async")]
 use crate::threads::ArrayFuture;
-use crate::transfer::check_count;
 
 /// An element of variable length that is written.
 pub(in crate::array) trait Variable {

@@ -27,7 +27,8 @@ impl Log {
         total: u64,
         cause: ArrayError,
     ) -> ArrayError {
-        let touched = Touched::Selected(Box::new((array.grid().clone(), selection.clone())));
+        let touched =
+            Touched::Selected(Box::new((array.grid().clone(), selection.axes().to_vec())));
         self.incomplete(array, touched, total, cause)
     }
 
