@@ -3,7 +3,7 @@
 use zarr_array::Array;
 
 use crate::error::JoinError;
-use crate::members::member::Member;
+use crate::member::Member;
 use crate::members::{Arrangement, Members, same_kind};
 use crate::rearrange::GroupRearrangement;
 use crate::values::attributes;

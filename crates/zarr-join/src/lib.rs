@@ -15,17 +15,20 @@
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod arrangement;
 mod axes;
 mod conventions;
 mod error;
 mod group;
 mod insert;
 mod join;
+mod member;
 mod members;
 mod nodes;
 pub mod rearrange;
 mod values;
 
+pub use arrangement::{AxisName, MemberGrid, NamedArrangement};
 pub use axes::GroupAxes;
 pub use error::JoinError;
 pub use group::{
@@ -38,8 +41,7 @@ pub use join::chain::encode_alike;
 pub use join::execute::{JoinOptions, JoinProgress, JoinSummary};
 pub use join::grid::occupied_runs;
 pub use join::plan::{JoinPlan, Reason};
-pub use members::arrangement::{AxisName, MemberGrid, NamedArrangement};
-pub use members::member::Member;
+pub use member::Member;
 pub use members::tiles::Tiles;
 pub use members::{Arrangement, Members};
 pub use nodes::{NodeMember, NodeMembers, NodePlan};

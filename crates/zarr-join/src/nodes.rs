@@ -11,7 +11,7 @@ use crate::error::JoinError;
 use crate::group::{GroupJoinPlan, GroupMember};
 use crate::join::execute::{JoinOptions, JoinProgress, JoinSummary};
 use crate::join::plan::JoinPlan;
-use crate::members::member::Member;
+use crate::member::Member;
 
 /// An array or a group to join.
 #[derive(Clone, Debug)]

@@ -13,8 +13,8 @@ use crate::conventions;
 use crate::error::JoinError;
 use crate::insert::check_unjoined;
 use crate::join::Join;
+use crate::member::Member;
 use crate::members::Arrangement;
-use crate::members::member::Member;
 use crate::members::tiles::{number_of, place_of};
 use crate::values::attributes::{self, Attributes, CombineAttributes};
 

@@ -8,7 +8,7 @@ use zarr_metadata::DataType;
 
 use super::tree::{GroupMember, GroupTree};
 use crate::error::JoinError;
-use crate::members::member::Member;
+use crate::member::Member;
 use crate::values::attributes;
 use crate::values::times::{Conversion, PIECE, values_in_common_units};
 

@@ -10,7 +10,7 @@ use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 use crate::axes::GroupAxes;
 use crate::conventions;
 use crate::error::JoinError;
-use crate::members::member::Member;
+use crate::member::Member;
 use crate::values::times::coordinate_of;
 use crate::values::widened::promoted;
 

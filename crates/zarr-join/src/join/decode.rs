@@ -8,7 +8,7 @@ use zarr_view::{CopyElement, CopyError, View};
 
 use crate::error::JoinError;
 use crate::join::plan::{JoinPlan, Source, Written, product};
-use crate::members::member::Member;
+use crate::member::Member;
 use crate::values::times::Conversion;
 
 /// Writes one chunk, in one step: a chunk that is stored is complete.

@@ -14,7 +14,7 @@ use zarr_metadata::NodeMetadata;
 use crate::error::JoinError;
 use crate::join::decode::{check_sources, write_chunk};
 use crate::join::plan::{Assembled, JoinPlan, Moved, Source, options_of};
-use crate::members::member::Member;
+use crate::member::Member;
 
 /// Options of a join.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use crate::conventions;
 use crate::error::JoinError;
 use crate::join::chain::with_axis;
 use crate::join::plan::JoinPlan;
-use crate::members::member::Member;
+use crate::member::Member;
 use crate::members::{Arrangement, Members};
 use crate::values::attributes::{self, CombineAttributes};
 use crate::values::times::values_in_common_units;

@@ -12,8 +12,8 @@ use zarr_metadata::ArrayMetadata;
 
 use crate::error::JoinError;
 use crate::join::chain::encode_alike;
+use crate::member::Member;
 use crate::members::Members;
-use crate::members::member::Member;
 
 /// The most chunks of a member that are not stored and are written: a plan lists each.
 const ABSENT: u64 = 1 << 24;

@@ -1,7 +1,5 @@
 //! The arrays that are joined, and the checks that all joins make first.
 
-pub(crate) mod arrangement;
-pub(crate) mod member;
 pub(crate) mod tiles;
 
 use std::ops::Range;
@@ -9,7 +7,7 @@ use std::ops::Range;
 use zarr_array::{Array, Selection};
 
 use crate::error::JoinError;
-use crate::members::member::Member;
+use crate::member::Member;
 use crate::members::tiles::Tiles;
 use crate::values;
 use crate::values::times::{Conversion, PIECE};

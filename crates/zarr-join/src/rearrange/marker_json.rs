@@ -7,7 +7,7 @@ use zarr_array::ArrayError;
 use zarr_array::store::{Prefix, Store, StoreExt as _};
 use zarr_array::unfinished::{MARKER_VERSION, REARRANGE_MARKER as MARKER};
 
-use crate::rearrange::error::{Refusal, refused};
+use crate::error::rearrange::{Refusal, refused};
 
 /// The members of a marker, each with its text: documents are read from their own.
 pub(super) type Members = BTreeMap<String, Box<RawValue>>;

@@ -8,7 +8,6 @@
 //! At each moment the document belongs to a whole array, the old or the new one.
 
 mod array_marker;
-mod error;
 mod group;
 mod interrupted;
 mod marker_json;
@@ -23,8 +22,7 @@ use std::ops::Range;
 
 use zarr_array::Array;
 
-pub use error::RearrangeError;
-pub(crate) use error::consists_of_others;
+pub use crate::error::rearrange::RearrangeError;
 pub use group::{GroupRearrangement, dimension_length, refuse_half_rearranged, repair_group};
 pub use interrupted::{Interrupted, InterruptedGroup};
 pub use planning::{check_kept_once, whole_chunks};

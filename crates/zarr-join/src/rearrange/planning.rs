@@ -13,10 +13,10 @@ use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
 use crate::conventions;
 use crate::values::attributes::differences;
 
-use super::error::{RearrangeError, Refusal, refused};
 use super::refill::{MOST, refilled};
 use super::steps::refuse_unfinished;
 use super::{Placed, RearrangeCounts, Rearrangement, Span};
+use crate::error::rearrange::{RearrangeError, Refusal, refused};
 
 impl Rearrangement {
     /// Plans to make an axis of these spans, one after another: parts of the array, which begin and

@@ -8,8 +8,8 @@ use zarr_array::{Array, ArrayError};
 use zarr_metadata::ChunkKeyEncoding;
 
 use super::array_marker::{ArrayMarker, Step};
-use super::error::{Refusal, refused};
 use super::group::GroupMarker;
+use crate::error::rearrange::{Refusal, refused};
 
 /// A run of the marker at an array or group, which may have slept while another run settled its work.
 ///

@@ -3,7 +3,7 @@
 use zarr_array::{Array, Selection};
 
 use crate::error::JoinError;
-use crate::members::member::Member;
+use crate::member::Member;
 
 /// Refuses an array that does not have the shape, type and elements of another, bit by bit.
 pub(crate) fn check_equal(member: &Member, first: &Member) -> Result<(), JoinError> {

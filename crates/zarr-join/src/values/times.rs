@@ -9,7 +9,7 @@ use zarr_cf::{Packing, Rebase, TimeAxis, element_type, has_bounds, missing};
 use zarr_metadata::{ArrayMetadata, DataType, Printable};
 
 use crate::error::JoinError;
-use crate::members::member::Member;
+use crate::member::Member;
 use crate::values::attributes::{self, Attributes};
 
 /// The most bytes of elements that are converted together.

@@ -9,8 +9,8 @@ use zarr_metadata::{
 };
 
 use crate::error::JoinError;
-use crate::members::member::Member;
-use crate::rearrange::consists_of_others;
+use crate::error::rearrange::consists_of_others;
+use crate::member::Member;
 use crate::values::times::{Conversion, in_memory, in_units_of};
 
 /// The integers by their bits.
@@ -128,7 +128,7 @@ pub(crate) fn promoted(members: Vec<Member>) -> Result<Vec<Member>, JoinError> {
             return Ok(members);
         }
     };
-    members.into_iter().map(|member| member.widened(&common)).collect()
+    members.into_iter().map(|member| widened(member, &common)).collect()
 }
 
 /// The error of a member with another data type than the first.
@@ -146,14 +146,18 @@ pub(crate) fn differs<'r>(
     }
 }
 
-/// An array as one of a wider type.
+/// A member with its numbers in a wider type.
 ///
 /// # Errors
 /// [`JoinError::FillValue`] if the wider type cannot have the fill value; [`JoinError::Member`], also of an
 /// array that consists of others.
-pub(crate) fn widened(name: &str, array: &Array, to: &DataType) -> Result<Array, JoinError> {
+fn widened(member: Member, to: &DataType) -> Result<Member, JoinError> {
+    let (name, array) = (member.name(), member.array());
     let metadata = array.metadata();
     let own = metadata.data_type();
+    if own == to {
+        return Ok(member);
+    }
     if array.members().is_some() {
         // Its document would have to be a view, and each member be opened as one.
         return Err(JoinError::member(name, consists_of_others(array)));
@@ -167,7 +171,8 @@ pub(crate) fn widened(name: &str, array: &Array, to: &DataType) -> Result<Array,
     let cast = [Codec::CastValue(CastValue::new(own.clone()))];
     let codecs: Vec<Codec> = cast.into_iter().chain(metadata.codecs().iter().cloned()).collect();
     let document = metadata.with_data_type(to, &fill, &codecs).map_err(JoinError::Metadata)?;
-    array.with_document(document).map_err(|cause| JoinError::member(name, cause))
+    let array = array.with_document(document).map_err(|cause| JoinError::member(name, cause))?;
+    Ok(member.seen_as(array))
 }
 
 /// The same number in a wider type; `None` for a NaN other than the usual one.
@@ -238,7 +243,7 @@ pub(crate) fn fitted(
         );
         differs(member, array, &*reason)
     })?;
-    let member = member.clone().widened(to.data_type())?;
+    let member = widened(member.clone(), to.data_type())?;
     let is_version_2 = member.stored().is_version_2();
     // The fill value of version 2 means a missing value, which another fill value would not.
     if is_version_2 && member.array().fill() != array.array().fill() {

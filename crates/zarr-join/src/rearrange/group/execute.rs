@@ -22,7 +22,7 @@ use super::super::{RearrangeCounts, Rearrangement};
 use super::GroupRearrangement;
 use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
-use crate::rearrange::error::{Refusal, refused};
+use crate::error::rearrange::{Refusal, refused};
 
 impl GroupRearrangement {
     /// Moves the chunks of all arrays; see [`Rearrangement::execute`].

@@ -8,7 +8,7 @@ use zarr_metadata::ArrayMetadata;
 
 use super::super::planning::whole_chunks;
 use super::super::{Placed, RearrangeCounts, Rearrangement, Span};
-use crate::rearrange::error::{Refusal, refused};
+use crate::error::rearrange::{Refusal, refused};
 use crate::rearrange::marker_json::{Members, integer, string};
 use crate::rearrange::refill::Refill;
 

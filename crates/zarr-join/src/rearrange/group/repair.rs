@@ -19,7 +19,7 @@ use super::execute::undo;
 use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
 use crate::conventions;
-use crate::rearrange::error::{Refusal, refused};
+use crate::error::rearrange::{Refusal, refused};
 use crate::rearrange::refill::copy as copy_elements;
 
 /// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if there is

@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use zarr_array::Array;
 use zarr_array::store::Store;
-use zarr_metadata::{ArrayMetadata, DataType};
-
-use crate::error::JoinError;
-use crate::values::widened::widened;
+use zarr_metadata::ArrayMetadata;
 
 /// One array to join.
 #[derive(Clone, Debug)]
@@ -59,14 +56,10 @@ impl Member {
         self
     }
 
-    /// The same member with its numbers in a wider type.
-    pub(crate) fn widened(self, to: &DataType) -> Result<Self, JoinError> {
-        if self.array.data_type() == to {
-            return Ok(self);
-        }
-        let array = widened(&self.name, &self.array, to)?;
+    /// The same member, whose numbers this array shows in a wider type.
+    pub(crate) fn seen_as(self, array: Array) -> Self {
         let stored = self.stored.or_else(|| Some(Box::new(self.array.metadata().clone())));
-        Ok(Self { array, stored, ..self })
+        Self { array, stored, ..self }
     }
 
     /// The same member, whose array is such a view of this stored document.

@@ -4,8 +4,8 @@ use zarr_metadata::ArrayMetadata;
 
 use crate::error::JoinError;
 use crate::group::GroupArrangement;
+use crate::member::Member;
 use crate::members::Arrangement;
-use crate::members::member::Member;
 
 /// An axis, by name or number.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use crate::error::Known;
 pub struct RearrangeError(#[from] Refusal);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     /// A cut through a chunk, which would have to be decoded, or through a member of a virtual join.
     #[error(
         "axis {axis}: index {index} is inside a {what}, and {what}s are only moved whole: the \
@@ -243,7 +243,7 @@ pub(super) enum Refusal {
 }
 
 /// The error of a node that cannot be rearranged, or is being rearranged.
-pub(super) fn refused(prefix: &Prefix, cause: impl Into<RearrangeError>) -> ArrayError {
+pub(crate) fn refused(prefix: &Prefix, cause: impl Into<RearrangeError>) -> ArrayError {
     ArrayError::Refused { path: node::display(prefix), cause: Box::new(cause.into()) }
 }
 

@@ -1,4 +1,6 @@
-//! Errors of joins.
+//! Errors of joins and rearrangements.
+
+pub(crate) mod rearrange;
 
 use std::fmt;
 
