@@ -31,7 +31,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::as_conversions)]
 
-mod any;
 mod array_to_array;
 mod array_to_bytes;
 mod bound;
@@ -53,7 +52,6 @@ mod transform;
 mod values;
 mod variable;
 
-pub use any::{AnyChain, AnyChunkCodec, Needs};
 pub use array_to_bytes::shard::{NewInnerChunks, ShardCodec, ShardIndex, ShardPiece};
 pub use chain::{Chain, Lost};
 pub use chunk::{ChunkCodec, ChunkElements, Encoded, InnerChanges, InnerPart, Order};
@@ -67,8 +65,8 @@ pub use third_party::{ArrayCodec, ArrayOutput, BytesCodec, CodecError, Codecs, D
 pub use transform::{ArrayTransform, Slice, margins, sliced};
 pub use values::{Change, ConvertError, convert};
 pub use variable::{
-    ByteStrings, NotUtf8, Slots, Strings, VariableChain, VariableChunkCodec, VariableChunkReader,
-    VariableInnerChanges,
+    AnyChain, AnyChunkCodec, ByteStrings, Needs, NotUtf8, Slots, Strings, VariableChain,
+    VariableChunkCodec, VariableChunkReader, VariableInnerChanges,
 };
 
 /// The README's example, run as a test.

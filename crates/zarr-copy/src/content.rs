@@ -6,9 +6,8 @@ use std::time::UNIX_EPOCH;
 
 use fnv::FnvHasher;
 use zarr_array::parallel;
-use zarr_store::{Key, Links, ObjectMeta, StoreError};
+use zarr_store::{Key, Links, ObjectMeta, Prefix, Store, StoreError};
 
-use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
 
 /// Keys that are looked up at once, where listings do not describe objects.
@@ -99,11 +98,12 @@ impl ContentDigest {
 /// Calls `visit` with the name and the description of everything at and below a node; `None` for a
 /// link that leads to no object. False if the store cannot list.
 pub(crate) fn each_object(
-    from: Endpoint<'_>,
+    store: &dyn Store,
+    prefix: &Prefix,
     visit: &mut dyn FnMut(&str, Option<ObjectMeta>),
 ) -> Result<bool, TransferError> {
-    let name = |key: &Key| from.prefix.strip(key).unwrap_or_default().to_owned();
-    if let Some(listed) = from.store.list_described(from.prefix) {
+    let name = |key: &Key| prefix.strip(key).unwrap_or_default().to_owned();
+    if let Some(listed) = store.list_described(prefix) {
         for found in listed {
             match found {
                 Ok((key, meta)) => visit(&name(&key), Some(meta)),
@@ -112,7 +112,7 @@ pub(crate) fn each_object(
         }
         return Ok(true);
     }
-    let mut keys = from.store.list(from.prefix, Links::Follow);
+    let mut keys = store.list(prefix, Links::Follow);
     loop {
         let batch = keys.by_ref().take(BATCH).collect::<Result<Vec<Key>, _>>();
         let batch = match batch {
@@ -120,8 +120,8 @@ pub(crate) fn each_object(
             Ok(batch) => batch,
             Err(error) => return unlisted(error),
         };
-        let threads = parallel::requests(&**from.store);
-        let metas = parallel::map(&batch, threads, |key| match from.store.head(key) {
+        let threads = parallel::requests(store);
+        let metas = parallel::map(&batch, threads, |key| match store.head(key) {
             // No copy reads it.
             Err(StoreError::OutsideRoot { .. } | StoreError::DanglingLink { .. }) => Ok(None),
             found => found,

@@ -26,7 +26,6 @@ use zarr_array::unfinished::is_of_copy;
 use zarr_store::{Key, ObjectMeta, Operation, Prefix, Store, StoreError};
 
 use crate::content::{ContentDigest, each_object, hash_of};
-use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
 use crate::listed::{is_as_listed, is_listed_again};
 
@@ -95,15 +94,23 @@ impl fmt::Debug for SourceState {
 
 impl SourceState {
     /// Lists everything at and below a node.
-    pub(crate) fn of(from: Endpoint<'_>, memory: u64) -> Result<Self, TransferError> {
+    pub(crate) fn of(
+        store: &Arc<dyn Store>,
+        prefix: &Prefix,
+        memory: u64,
+    ) -> Result<Self, TransferError> {
         let most = usize::try_from(memory / BYTES_PER_OBJECT).unwrap_or(usize::MAX);
-        Self::with_most(from, most.max(FEWEST_OBJECTS))
+        Self::with_most(store, prefix, most.max(FEWEST_OBJECTS))
     }
 
-    fn with_most(from: Endpoint<'_>, most: usize) -> Result<Self, TransferError> {
+    fn with_most(
+        store: &Arc<dyn Store>,
+        prefix: &Prefix,
+        most: usize,
+    ) -> Result<Self, TransferError> {
         let mut content = ContentDigest::default();
         let mut first = First::Whole(BTreeMap::new());
-        let is_listed = each_object(from, &mut |name, meta| {
+        let is_listed = each_object(&**store, prefix, &mut |name, meta| {
             match &meta {
                 Some(meta) => content.add_object(name, meta),
                 None => content.add_document(name, ""),
@@ -125,8 +132,8 @@ impl SourceState {
             }
         })?;
         Ok(Self {
-            store: Arc::clone(from.store),
-            prefix: from.prefix.clone(),
+            store: Arc::clone(store),
+            prefix: prefix.clone(),
             content: is_listed.then_some(content),
             first: if is_listed { first } else { First::Unlisted },
             most,
@@ -199,10 +206,6 @@ impl SourceState {
         TransferError::ChangedMeanwhile { keys, count: changes.count }
     }
 
-    fn at(&self) -> Endpoint<'_> {
-        Endpoint::new(&self.store, &self.prefix)
-    }
-
     /// Compares what a read found.
     pub(crate) fn check(
         &self,
@@ -272,7 +275,7 @@ impl SourceState {
             }
             First::Blocks(first) => {
                 let mut now = vec![ContentDigest::default(); first.len()];
-                each_object(self.at(), &mut |name, meta| {
+                each_object(&*self.store, &self.prefix, &mut |name, meta| {
                     add_to(&mut now, name, meta.as_ref());
                     if let Some(read) = reads.remove(name)
                         && !is_as_listed(meta.as_ref(), read.as_ref())
@@ -314,7 +317,7 @@ impl SourceState {
         changes: &mut Changes,
     ) -> Result<(), TransferError> {
         let mut seen = 0_usize;
-        each_object(self.at(), &mut |name, meta| match first.get(name) {
+        each_object(&*self.store, &self.prefix, &mut |name, meta| match first.get(name) {
             Some(first) => {
                 seen = seen.saturating_add(1);
                 if !is_listed_again(first.as_ref(), meta.as_ref()) {
@@ -325,7 +328,7 @@ impl SourceState {
         })?;
         if seen < first.len() {
             let mut gone: BTreeSet<&str> = first.keys().map(|name| &**name).collect();
-            each_object(self.at(), &mut |name, _| {
+            each_object(&*self.store, &self.prefix, &mut |name, _| {
                 gone.remove(name);
             })?;
             gone.into_iter().for_each(|name| changes.add(name));
@@ -343,7 +346,7 @@ impl SourceState {
         let differs = |block: &usize| first.get(*block) != now.get(*block);
         let mut newest: BTreeMap<usize, (Option<SystemTime>, String)> =
             (0..first.len()).filter(differs).map(|block| (block, (None, String::new()))).collect();
-        each_object(self.at(), &mut |name, meta| {
+        each_object(&*self.store, &self.prefix, &mut |name, meta| {
             let Some(newest) = newest.get_mut(&block_of(name).0) else { return };
             let time = meta.and_then(|meta| meta.modified);
             if newest.1.is_empty() || time > newest.0 {
@@ -395,7 +398,7 @@ mod tests {
             store.put(&key(&format!("a/c/{number}")), b"old").expect("puts");
         }
         let prefix = Prefix::new("a").expect("a prefix");
-        let state = SourceState::with_most(Endpoint::new(&store, &prefix), most).expect("lists");
+        let state = SourceState::with_most(&store, &prefix, most).expect("lists");
         (store, SourceStore::new(Arc::new(state)))
     }
 

@@ -21,7 +21,7 @@ pub(crate) struct OneState {
 
 impl OneState {
     pub(crate) fn of(from: Endpoint<'_>, options: &CopyOptions) -> Result<Self, TransferError> {
-        let state = Arc::new(SourceState::of(from, options.memory)?);
+        let state = Arc::new(SourceState::of(from.store, from.prefix, options.memory)?);
         let store: Arc<dyn Store> = Arc::new(SourceStore(Arc::clone(&state)));
         // What an earlier run stored may be of another state, which it was killed before noticing.
         let compares = !state.compares_at_once() && (options.resume || options.part.is_some());

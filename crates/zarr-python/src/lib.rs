@@ -13,6 +13,7 @@ mod advice;
 mod array;
 mod conversion;
 mod group;
+mod node;
 mod operations;
 mod process;
 mod stores;
@@ -79,6 +80,8 @@ mod _native {
     #[pymodule_export]
     use super::operations::join::{check_order, join, join_virtually};
     #[pymodule_export]
+    use super::operations::objects::{PyObjects, references, stored_bytes};
+    #[pymodule_export]
     use super::operations::rearrange::{dimension_length, rearrange, rearrange_group};
     #[pymodule_export]
     use super::operations::replace::{create_array, create_group, delete};
@@ -88,8 +91,6 @@ mod _native {
     use super::process::writes::{writes, wrote};
     #[pymodule_export]
     use super::service;
-    #[pymodule_export]
-    use super::stores::objects::{PyObjects, references, stored_bytes};
     #[pymodule_export]
     use super::zarr_python::codec::{PyChain, PyReader, check_codec};
     #[pymodule_export]

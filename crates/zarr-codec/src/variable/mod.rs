@@ -5,6 +5,7 @@
 //! parts that do not look at elements are shared: `transpose` and `reshape` as maps of positions,
 //! the compressors, and the index of a shard.
 
+mod any;
 mod bound;
 mod chain;
 mod chunk;
@@ -16,6 +17,7 @@ mod slots;
 mod strings;
 mod vlen;
 
+pub use any::{AnyChain, AnyChunkCodec, Needs};
 pub use chain::VariableChain;
 pub use chunk::VariableChunkCodec;
 pub use inner::VariableInnerChanges;

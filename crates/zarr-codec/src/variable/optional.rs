@@ -14,7 +14,6 @@ use zarr_metadata::{DataType, Optional as OptionalType, OptionalCodecs};
 use zarr_view::View;
 
 use super::ByteStrings;
-use crate::any::AnyChain;
 use crate::bytes_to_bytes::{check_limit, reserve};
 use crate::chain::Chain;
 use crate::chunk::ChunkCodec;
@@ -24,6 +23,7 @@ use crate::length::widen;
 use crate::options::Options;
 use crate::scratch::Scratch;
 use crate::symbolic::{AxisEdges, Shape};
+use crate::variable::any::AnyChain;
 
 /// Bytes of each of the two lengths.
 const LENGTH: usize = 8;

@@ -13,12 +13,13 @@ mod notation;
 mod notation_shards;
 mod numcodecs;
 
+pub use crate::element::Endian;
 pub use array_to_array::bitround::{Bitround, NumcodecsBitround};
 pub use array_to_array::cast_value::{CastValue, OutOfRange, Rounding};
 pub use array_to_array::reshape::{Reshape, ReshapeDim};
 pub use array_to_array::scale_offset::ScaleOffset;
 pub use array_to_array::transpose::Transpose;
-pub use array_to_bytes::bytes::{Bytes, Endian};
+pub use array_to_bytes::bytes::Bytes;
 pub use array_to_bytes::optional::OptionalCodecs;
 pub use array_to_bytes::packbits::{Packbits, PaddingEncoding};
 pub use array_to_bytes::sharding::{IndexLocation, Sharding};

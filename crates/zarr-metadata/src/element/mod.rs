@@ -19,6 +19,15 @@ use crate::json::{Grammar, JsonType, Outline, Raw, read_elements};
 pub(crate) use self::value::Reading;
 pub use self::value::{Loss, parse_value};
 
+/// A byte order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Endian {
+    /// The least significant byte first.
+    Little,
+    /// The most significant byte first.
+    Big,
+}
+
 /// Appends the bytes of an element, little-endian, for its JSON text as a fill value. The bytes of
 /// a string are its UTF-8.
 ///

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use base64::prelude::*;
 
 use super::{Reading, Result, format_element};
-use crate::codec::Endian;
 use crate::data_type::{DataType, Field, Struct};
+use crate::element::Endian;
 use crate::error::{At, MetadataError};
 use crate::json::{JsonType, Object, Raw, write_string};
 

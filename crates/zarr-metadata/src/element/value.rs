@@ -1,7 +1,7 @@
 //! Values that are to be stored: none becomes another one unless the caller allows it.
 
-use crate::codec::Endian;
 use crate::data_type::{Component, DataType};
+use crate::element::Endian;
 use crate::error::Result;
 use crate::float::{Digits, FloatValue};
 use crate::json::{Grammar, JsonType, Outline, Raw};

@@ -14,10 +14,10 @@ use zarr_kit::report::readers::portable;
 use zarr_kit::{ArrayMetadata, Prefix};
 
 use crate::conversion::error::{Done, Raised};
+use crate::node::At;
 use crate::operations::hierarchy::codecs_of;
 use crate::process::progress::Progress;
 use crate::process::signals::Signals;
-use crate::stores::node::At;
 use crate::stores::node_store::{NodeStore, State};
 
 /// The settings of a copy.

@@ -11,8 +11,8 @@ use zarr_kit::{ArrayMetadata, Selection};
 
 use crate::conversion::error::Done;
 use crate::conversion::report::reported;
+use crate::node::At;
 use crate::process::signals::Signals;
-use crate::stores::node::At;
 
 /// The document of `zarr-kit diff --json` of two nodes.
 #[pyfunction]

@@ -15,9 +15,9 @@ use zarr_kit::{Array, ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix};
 use crate::array::PyArray;
 use crate::conversion::error::{Done, Raised};
 use crate::group::PyGroup;
+use crate::node::At;
 use crate::process::progress::Progress;
 use crate::process::signals::Signals;
-use crate::stores::node::At;
 use crate::stores::node_store::NodeStore;
 
 /// The path of an array, and first and last index plus one of elements on each of its axes.

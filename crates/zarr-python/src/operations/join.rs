@@ -16,11 +16,11 @@ use zarr_kit::{ArrayMetadata, Prefix};
 
 use crate::conversion::error::{Done, Raised};
 use crate::group::PyGroup;
+use crate::node::At;
 use crate::operations::hierarchy::refuse_unportable;
 use crate::process::progress::Progress;
 use crate::process::signals::Signals;
 use crate::process::writes::Counted;
-use crate::stores::node::At;
 use crate::stores::node_store::{NodeStore, State, absolute, stores_and_members};
 
 /// An axis by name or number; negative numbers count from the last.

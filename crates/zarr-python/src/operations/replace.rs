@@ -14,8 +14,8 @@ use zarr_kit::{
 use crate::array::PyArray;
 use crate::conversion::error::{Done, Raised};
 use crate::group::PyGroup;
+use crate::node::At;
 use crate::process::signals::Signals;
-use crate::stores::node::At;
 
 /// Creates an array. With `overwrite`, it takes the place of an array in the steps of a copy that
 /// overwrites: after a kill, the old or the new one is there, or a marker that says so. A group is

@@ -1,8 +1,6 @@
 //! The store of a node.
 
 mod block;
-pub(crate) mod node;
 pub(crate) mod node_store;
-pub(crate) mod objects;
 pub(crate) mod of_python;
 pub(crate) mod sole_writer;

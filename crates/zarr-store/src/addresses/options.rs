@@ -194,7 +194,7 @@ impl StoreOptions {
     #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
     pub(super) fn check_names(&self) -> Result<(), String> {
         let mut names = self.settings.0.iter().map(|(name, _)| name);
-        match names.find(|name| !crate::object::settings::is_known(name)) {
+        match names.find(|name| !crate::addresses::settings::is_known(name)) {
             Some(name) => Err(format!("the option {name:?} is unknown for any store")),
             None => Ok(()),
         }

@@ -10,7 +10,7 @@ use reqwest::tls::Certificate;
 use reqwest::{ClientBuilder, NoProxy, Proxy};
 
 use super::redirects::{Direct, Redirects, USER_AGENT};
-use super::settings::flag;
+use crate::addresses::settings::flag;
 use crate::update::jitter;
 
 /// A client with the proxy, the certificates and the time limits of these options, which follows

@@ -17,8 +17,6 @@ mod ranges;
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 mod redirects;
 mod retry;
-#[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
-pub(crate) mod settings;
 
 use std::fmt;
 use std::io::IoSlice;

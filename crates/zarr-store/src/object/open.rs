@@ -12,9 +12,9 @@ use super::client::{Origin, remote};
 use super::redirects::Redirects;
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 use super::retry::Watch;
-#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
-use super::settings;
 use crate::addresses::scheme::{has_container_first, schemes};
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+use crate::addresses::settings;
 use crate::{
     Operation, Service, StoreError, StoreOptions, has_bucket_in_path, shown_url, without_secrets,
 };

@@ -2,6 +2,7 @@
 
 use crate::codec::configuration::{Configuration, Context, Input, Members, Names, read_named};
 use crate::data_type::DataType;
+use crate::element::Endian;
 use crate::error::rule::Rule;
 use crate::error::{At, Kind, MetadataError, Result};
 use crate::json::Object;
@@ -29,15 +30,6 @@ impl Bytes {
     pub fn new(endian: Option<Endian>) -> Self {
         Bytes { endian }
     }
-}
-
-/// A byte order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Endian {
-    /// The least significant byte first.
-    Little,
-    /// The most significant byte first.
-    Big,
 }
 
 const ENDIANS: Names<Endian> = &[(Endian::Little, "little"), (Endian::Big, "big")];

@@ -10,8 +10,8 @@ use zarr_kit::references::export;
 use zarr_kit::{Prefix, Store as _};
 
 use crate::conversion::error::Done;
+use crate::node::At;
 use crate::process::signals::Signals;
-use crate::stores::node::At;
 use crate::stores::node_store::{NodeStore, State};
 
 /// The documents and chunks below a node.

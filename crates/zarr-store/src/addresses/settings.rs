@@ -142,7 +142,7 @@ const NO_CREDENTIALS_OF_ONE: [&str; 3] =
 
 /// The settings of a client with keys of type `K`: those of the environment, and over them those of
 /// the options. The error is a fault that can be shown.
-pub(super) fn read<K: FromStr + AsRef<str>>(
+pub(crate) fn read<K: FromStr + AsRef<str>>(
     service: Service,
     options: &StoreOptions,
 ) -> Result<Vec<(K, String)>, String> {
@@ -258,7 +258,7 @@ fn check(kind: Kind, value: &str) -> Result<(), String> {
 }
 
 /// A flag, as clients read it.
-pub(super) fn flag(value: &str) -> Option<bool> {
+pub(crate) fn flag(value: &str) -> Option<bool> {
     match value.to_ascii_lowercase().as_str() {
         "1" | "true" | "on" | "yes" | "y" => Some(true),
         "0" | "false" | "off" | "no" | "n" => Some(false),
