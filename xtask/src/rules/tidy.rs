@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::release::book;
-use crate::rules::steps;
+use crate::rules::{circles, steps};
 use crate::run::{Outcome, read, root, tracked};
 
 /// The longest source file, in lines.
@@ -36,6 +36,7 @@ pub(crate) fn tidy(arguments: &[String]) -> Outcome {
     }
     licences(&files, &mut faults);
     inner_tests(&files, &mut faults);
+    circles::check(&files, &mut faults);
     steps::check(&files, &mut faults)?;
     for path in files {
         let Ok(text) = fs::read_to_string(root().join(&path)) else {
