@@ -120,7 +120,7 @@ impl Meaning {
 
     /// Whether numpy has the dates of the times; `true` if there are no times.
     #[must_use]
-    pub fn has_numpys_dates(&self) -> bool {
+    pub(crate) fn has_numpys_dates(&self) -> bool {
         match self.kind {
             Kind::Times(axis) => matches!(axis.calendar, Calendar::Gregorian | Calendar::Mixed),
             _ => true,

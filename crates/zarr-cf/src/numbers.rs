@@ -122,7 +122,7 @@ impl Numbers {
 
     /// Whether whole numbers may be negative.
     #[must_use]
-    pub fn are_signed(&self) -> bool {
+    pub(crate) fn are_signed(&self) -> bool {
         !matches!(self.0, Kind::Unsigned(_))
     }
 

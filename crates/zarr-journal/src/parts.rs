@@ -30,7 +30,7 @@ impl Record {
 
     /// The record and part that the name of an object denotes, if it does.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<(Self, u32)> {
+    pub(crate) fn of_name(name: &str) -> Option<(Self, u32)> {
         let rest = name.strip_prefix("zarr-kit-copy.")?.strip_suffix(".json")?;
         let (part, record) = rest.split_once('.')?;
         let record = match record {
