@@ -29,6 +29,7 @@ use crate::array::worker::ChunkBuffers;
 use crate::counts::{PerAxis, bytes_of, narrow, wide};
 use crate::error::{ArrayError, grid_error};
 use crate::layout::ChunkLayout;
+use crate::selection::AnySelection;
 use crate::store::{
     Capabilities, DirEntry, GetInto, Key, Links, Listing, LockGuard, MemoryStore, ObjectMeta,
     Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
@@ -48,8 +49,8 @@ const LONG_TICK: Duration = Duration::from_millis(2050);
 /// The units of an array that are kept, shared by its handles.
 pub(super) struct Cache {
     kept: Recent<Unit>,
-    /// The array of units; `None` if the array is read without the cache.
-    units: OnceLock<Option<Array>>,
+    /// The array of units, and the cost of the largest; `None` if the array is read without the cache.
+    units: OnceLock<Option<(Array, usize)>>,
     /// Whether the store turned out to tell no versions.
     is_off: AtomicBool,
 }
@@ -82,8 +83,8 @@ impl Array {
     /// another version is dropped, so reads see every write: those through other handles and of other
     /// processes too. What was used longest ago makes room for others.
     ///
-    /// A read that touches a chunk or inner chunk decodes all of it. Without the cache are: reads of more
-    /// bytes than the limit, arrays with a chunk (of shards, an inner chunk) larger than the limit,
+    /// A read that touches a chunk or inner chunk decodes all of it. Without the cache are: reads that
+    /// touch more than fits into it, arrays with a chunk (of shards, an inner chunk) larger than the limit,
     /// strings and byte strings, virtual joins, stores that tell no versions, and objects that were
     /// written in the last 50 milliseconds, whose next version may have the same time (2 seconds where
     /// the store has times in whole seconds).
@@ -112,13 +113,19 @@ impl Array {
     }
 
     /// The array through which a read of so many bytes goes; `None` without the cache.
-    pub(super) fn through_cache(&self, length: usize) -> Option<Self> {
+    pub(super) fn through_cache(&self, selection: &AnySelection, length: usize) -> Option<Self> {
         let cache = self.cache.as_ref()?;
         if length == 0 || length > cache.kept.limit() || cache.is_off.load(Ordering::Relaxed) {
             return None;
         }
         let units = cache.units.get_or_init(|| self.array_of_units(cache.kept.limit()));
-        let units = units.as_ref()?.clone();
+        let (units, largest) = units.as_ref()?.clone();
+        if let AnySelection::Product(selection) = selection {
+            let touched = narrow(units.layout().select(selection).ok()?.len());
+            if touched.saturating_mul(largest) > cache.kept.limit() {
+                return None;
+            }
+        }
         let store = Units {
             array: Self { cache: None, ..self.clone() }.with_threads(NonZeroUsize::MIN),
             layout: units.layout().clone(),
@@ -137,7 +144,7 @@ impl Array {
 
     /// An array of the same shape with units as chunks and elements as raw bytes; `None` if the array
     /// has no units that could be kept.
-    fn array_of_units(&self, limit: usize) -> Option<Self> {
+    fn array_of_units(&self, limit: usize) -> Option<(Self, usize)> {
         let size = self.element_size();
         let raw = RawBits::new(size).filter(|_| self.members().is_none())?;
         let first: Vec<u64> =
@@ -159,7 +166,8 @@ impl Array {
         let units = Self::with_metadata(nowhere, &root, metadata, Options::new()).ok()?;
         let edges = units.grid().axes().iter().map(|axis| narrow(axis.max_edge()));
         let largest = bytes_of(&edges.collect::<PerAxis<usize>>(), size)?;
-        (Recent::<Unit>::cost(first.len(), largest) <= limit).then_some(units)
+        let cost = Recent::<Unit>::cost(first.len(), largest);
+        (cost <= limit).then_some((units, cost))
     }
 }
 

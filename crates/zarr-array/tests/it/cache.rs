@@ -105,7 +105,7 @@ fn what_does_not_fit_is_read_without_the_cache() {
     let small = plain.clone().with_cache(8);
     small.read([0..1, 0..8]).expect("reads");
     assert_eq!((store.asked().0, decodes.swap(0, Ordering::Relaxed)), (0, 2));
-    // A read of more bytes than the limit leaves what is kept.
+    // A read of more bytes than the limit, or of too many inner chunks, leaves what is kept.
     let limit = 1000;
     let array = plain.with_cache(limit);
     array.read([0..2, 0..4]).expect("reads");
@@ -115,6 +115,8 @@ fn what_does_not_fit_is_read_without_the_cache() {
     let lists: [Vec<u64>; 2] = [vec![9; 50], vec![9; 50]];
     array.read(lists.map(AxisSelection::Indices)).expect("reads");
     assert_eq!((store.asked().0, decodes.swap(0, Ordering::Relaxed)), (0, 1));
+    array.read([0..16, 0..1]).expect("reads");
+    assert_eq!((store.asked().0, decodes.swap(0, Ordering::Relaxed)), (0, 8));
     array.read([0..2, 0..4]).expect("reads");
     assert_eq!(decodes.load(Ordering::Relaxed), 0);
 }

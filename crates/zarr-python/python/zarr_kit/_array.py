@@ -786,7 +786,7 @@ class Array(Layout):
 
         What is read again costs a request for the version of each object and a copy, so reads see every
         write, also by other processes. Handles that are made of this one share the cache; another
-        process has its own. Strings, virtual joins and reads of more bytes than the cache are read
+        process has its own. Strings, virtual joins and reads that touch more than fits into it are read
         without it.
 
         Parameters

@@ -145,8 +145,10 @@ impl Array {
     ) -> Result<M, ArrayError> {
         let selected = Selected::new(self, selection)?;
         let mut memory = room(&selected)?;
-        if let Some(units) = self.through_cache(memory.as_mut().len()) {
-            let selection = selection.clone().into();
+        let kept = self.cache.is_some().then(|| AnySelection::from(selection.clone()));
+        if let Some(selection) = kept
+            && let Some(units) = self.through_cache(&selection, memory.as_mut().len())
+        {
             let read = move || {
                 let read = units.read_bytes(&selection, memory.as_mut());
                 (read, memory)

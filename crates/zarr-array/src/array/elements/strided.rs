@@ -126,7 +126,7 @@ impl Array {
             return Err(CopyError::ElementSize { expected, found }.into());
         }
         selection.check_shape(Some(out.view().shape()))?;
-        if let Some(units) = self.through_cache(wanted.length())
+        if let Some(units) = self.through_cache(selection, wanted.length())
             && units.read_to(selection, out.lend()).is_ok()
         {
             return Ok(());

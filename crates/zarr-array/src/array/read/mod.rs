@@ -78,7 +78,7 @@ impl Array {
         wanted: Wanted<'_>,
         out: &mut [u8],
     ) -> Result<(), ArrayError> {
-        if let Some(units) = self.through_cache(out.len())
+        if let Some(units) = self.through_cache(selection, out.len())
             && units.read_bytes(selection, out).is_ok()
         {
             return Ok(());
