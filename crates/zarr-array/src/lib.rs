@@ -21,7 +21,7 @@
 //! No arithmetic on arrays, no lazy evaluation. Zarr version 2 is read, but not written.
 
 #![forbid(unsafe_code)]
-#![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
+#![cfg_attr(not(test), warn(clippy::as_conversions))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod array;

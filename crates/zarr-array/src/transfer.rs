@@ -167,18 +167,14 @@ impl Boxes {
                     self.in_chunk.push(Slice { start, count, step: narrow(step) });
                     // The view of an axis that is read backwards is flipped.
                     let before = narrow(in_selection);
-                    if reversed {
-                        size.saturating_sub(before.saturating_add(count))
-                    } else {
-                        before
-                    }
+                    if reversed { size - (before + count) } else { before }
                 }
                 PartIndices::List { in_chunk, .. } => {
                     self.in_chunk.push(slice_around(in_chunk));
                     number.checked_sub(1).map_or(0, |last| cuts[last])
                 }
             };
-            self.place.push(start..start.saturating_add(narrow(axis.len())));
+            self.place.push(start..start + narrow(axis.len()));
         }
         let Self { in_chunk, place } = self;
         let (chunk, chunk_shape) = (part.chunk(), part.chunk_shape());
@@ -322,7 +318,7 @@ impl<'a> Transfer<'a> {
             if axis.is_reversed() {
                 view = view.flip(number)?;
                 let size = narrow(axis.len());
-                range = size.saturating_sub(place.end)..size.saturating_sub(place.start);
+                range = size - place.end..size - place.start;
             }
             if !matches!(given, AxisSelection::Index(_)) {
                 ranges.push(range);
@@ -440,7 +436,7 @@ impl Regions<'_> {
         let part = self.parts.next_part()?;
         if mem::replace(&mut self.is_begun, true) {
             for (at, count) in self.number.iter_mut().zip(&self.counts).rev() {
-                *at = at.saturating_add(1);
+                *at += 1;
                 if *at < *count {
                     break;
                 }
@@ -460,7 +456,7 @@ fn is_list(axis: &SelectedAxis<'_>) -> bool {
 fn cuts(axis: &SelectedAxis<'_>) -> Vec<usize> {
     let mut end = 0_usize;
     let ends = axis.parts().map(|part| {
-        end = end.saturating_add(narrow(part.len()));
+        end += narrow(part.len());
         end
     });
     let mut cuts: Vec<usize> = ends.collect();

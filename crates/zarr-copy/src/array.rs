@@ -186,7 +186,7 @@ pub(crate) fn run(
     let summary = second.copy(from, found, share, options, false, progress)?;
     // Before the document is put: a node has nothing beside its chunks.
     intermediate.remove()?;
-    let tasks = summary.tasks.saturating_add(first.tasks);
-    let skipped = summary.skipped.saturating_add(first.skipped);
+    let tasks = summary.tasks + first.tasks;
+    let skipped = summary.skipped + first.skipped;
     Ok(CopySummary { tasks, skipped, intermediates: 1, ..summary })
 }

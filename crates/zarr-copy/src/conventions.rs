@@ -102,7 +102,7 @@ impl CopySummary {
     ) {
         let is_old = group.is_version_2() && !options.ome_0_5;
         if is_old && GroupMeaning::of(group).ome_0_5(name_of(prefix)).is_some() {
-            self.ome_0_4 = self.ome_0_4.saturating_add(1);
+            self.ome_0_4 += 1;
         }
     }
 }

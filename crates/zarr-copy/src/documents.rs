@@ -60,7 +60,7 @@ impl Marker<'_> {
             for level in batch.chunk_by(|a, b| depth(&a.key) == depth(&b.key)) {
                 parallel::each(level, threads, |document| self.put_absent(document))?;
             }
-            if end.is_some() && number.saturating_add(1) == count {
+            if end.is_some() && number + 1 == count {
                 self.remove(&held)?;
             }
         }

@@ -50,7 +50,7 @@
 //! No synchronisation of two stores, no conversion of data types, no selection of a part of an array.
 
 #![forbid(unsafe_code)]
-#![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
+#![cfg_attr(not(test), warn(clippy::as_conversions))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod array;
@@ -406,15 +406,16 @@ pub enum PartStatus {
 
 impl CopySummary {
     fn add(&mut self, other: Self) {
-        self.arrays = self.arrays.saturating_add(other.arrays);
-        self.groups = self.groups.saturating_add(other.groups);
+        self.arrays += other.arrays;
+        self.groups += other.groups;
+        // Of a sparse array, the bytes may be more than a number can hold.
         self.bytes = self.bytes.saturating_add(other.bytes);
-        self.others = self.others.saturating_add(other.others);
-        self.hidden_chunks = self.hidden_chunks.saturating_add(other.hidden_chunks);
-        self.left_out = self.left_out.saturating_add(other.left_out);
-        self.skipped = self.skipped.saturating_add(other.skipped);
-        self.tasks = self.tasks.saturating_add(other.tasks);
-        self.intermediates = self.intermediates.saturating_add(other.intermediates);
+        self.others += other.others;
+        self.hidden_chunks += other.hidden_chunks;
+        self.left_out += other.left_out;
+        self.skipped += other.skipped;
+        self.tasks += other.tasks;
+        self.intermediates += other.intermediates;
         self.without_key.extend(other.without_key);
         self.kept.extend(other.kept);
         self.untranslated.extend(other.untranslated);

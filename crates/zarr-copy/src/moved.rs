@@ -405,8 +405,8 @@ impl<W: UnitWork> UnitMover<'_, W> {
         for (((size, edge), range), at) in shape.iter().zip(&moves.edges).zip(region).zip(unit) {
             // No edge is 0.
             let units = |elements: u64| elements.checked_div(*edge).unwrap_or(0);
-            let within = at.saturating_sub(units(range.start));
-            number = number.saturating_mul(units(*size)).saturating_add(within);
+            let within = at - units(range.start);
+            number = number * units(*size) + within;
         }
         Ok(usize::try_from(number).unwrap_or(usize::MAX))
     }
@@ -470,7 +470,7 @@ impl<W: UnitWork> UnitMover<'_, W> {
 }
 
 fn len(range: &Range<u64>) -> u64 {
-    range.end.saturating_sub(range.start)
+    range.end - range.start
 }
 
 fn wide(len: usize) -> u64 {

@@ -103,7 +103,7 @@ pub(crate) fn copy_objects(
     let (mut count, mut hidden_chunks) = (0_u64, 0_u64);
     for listed in from.store.list_sized(from.prefix) {
         let (key, size) = listed.map_err(source)?;
-        count = count.saturating_add(1);
+        count += 1;
         match from.prefix.strip(&key) {
             Some(name) if node::is_of_array(name, renamed.is_version_2) => {}
             Some(MARKER) => from.refuse_unfinished()?,
@@ -117,7 +117,7 @@ pub(crate) fn copy_objects(
             }
             Some(name) => {
                 let hidden = renamed.from.other_with(name, renamed.rank, |_| true).is_some();
-                hidden_chunks = hidden_chunks.saturating_add(u64::from(hidden));
+                hidden_chunks += u64::from(hidden);
                 others.push(key);
             }
             None => others.push(key),
@@ -172,7 +172,7 @@ pub(crate) fn copy_below(
     let mut keys = Vec::new();
     for listed in from.store.list_sized(from.prefix) {
         let (key, size) = listed.map_err(source)?;
-        count = count.saturating_add(1);
+        count += 1;
         if key.name() == MARKER {
             let text = read_marker(&**from.store, &key).map_err(source)?;
             if text.is_some_and(|text| !is_ended(&text)) {
@@ -230,7 +230,7 @@ pub(crate) fn copy_beside_chunks(
     let mut count = 0_u64;
     for key in from.store.list(from.prefix, Links::Follow) {
         let key = key.map_err(source)?;
-        count = count.saturating_add(1);
+        count += 1;
         let name = from.prefix.strip(&key).unwrap_or_default();
         let is_document = node::is_of_array(name, array.metadata().is_version_2());
         if is_document || encoding.decode(name, rank).is_some() {

@@ -120,7 +120,7 @@ const FEWEST_TASKS: usize = 1 << 10;
 fn absolute(region: &[Range<u64>], part: &[AxisPart<'_>]) -> Vec<Range<u64>> {
     let axes = part.iter().zip(region).map(|(part, range)| {
         let within = part.in_selection();
-        let at = |n: u64| range.start.saturating_add(n);
+        let at = |n: u64| range.start + n;
         at(within.start)..at(within.end)
     });
     axes.collect()
@@ -242,7 +242,7 @@ impl Copy<'_> {
     /// The bytes of the elements in these ranges; 0 if they are of variable length.
     fn bytes_of(&self, ranges: &[Range<u64>]) -> u64 {
         let size = u64::try_from(self.to.element_size()).unwrap_or(u64::MAX);
-        let lengths = ranges.iter().map(|range| range.end.saturating_sub(range.start));
+        let lengths = ranges.iter().map(|range| range.end - range.start);
         lengths.fold(size, |product, length| product.saturating_mul(length))
     }
 
@@ -265,7 +265,7 @@ impl Copy<'_> {
             self.task(ranges, is_done, elements, again)?
         };
         let count = if is_skipped { &mut summary.skipped } else { &mut summary.tasks };
-        *count = count.saturating_add(1);
+        *count += 1;
         summary.bytes = summary.bytes.saturating_add(self.bytes_of(ranges));
         progress(CopyProgress { done: summary.bytes, total: *total, ..CopyProgress::default() });
         Ok(())

@@ -79,7 +79,7 @@ pub fn make_region_index(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), 
                 Some([_, _, _, last, greatest, records]) => {
                     *last = start;
                     *greatest = end.max(*greatest);
-                    *records = records.saturating_add(1);
+                    *records += 1;
                 }
                 None => rows.push([number, contig, start, start, end, 1]),
             }

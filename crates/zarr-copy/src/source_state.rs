@@ -79,7 +79,7 @@ impl Changes {
         if self.names.contains(name) {
             return;
         }
-        self.count = self.count.saturating_add(1);
+        self.count += 1;
         if self.names.len() < MOST_NAMES {
             self.names.insert(name.to_owned());
         }
@@ -319,7 +319,7 @@ impl SourceState {
         let mut seen = 0_usize;
         each_object(&*self.store, &self.prefix, &mut |name, meta| match first.get(name) {
             Some(first) => {
-                seen = seen.saturating_add(1);
+                seen += 1;
                 if !is_listed_again(first.as_ref(), meta.as_ref()) {
                     changes.add(name);
                 }
@@ -356,7 +356,7 @@ impl SourceState {
         for (_, name) in newest.into_values() {
             match name.is_empty() {
                 // It was removed, and only a digest of its name is known.
-                true => changes.count = changes.count.saturating_add(1),
+                true => changes.count += 1,
                 false => changes.add(&name),
             }
         }

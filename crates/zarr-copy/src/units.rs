@@ -133,9 +133,7 @@ impl UnitMoves {
     /// The first element of a unit, in the source.
     pub(crate) fn in_source(&self, unit: &[u64]) -> Vec<u64> {
         let axes = unit.iter().zip(&self.edges).zip(&self.place);
-        let mut first: Vec<u64> = axes
-            .map(|((at, edge), place)| at.saturating_mul(*edge).saturating_sub(place.start))
-            .collect();
+        let mut first: Vec<u64> = axes.map(|((at, edge), place)| at * edge - place.start).collect();
         if let Some(axis) = self.new_axis.filter(|axis| *axis < first.len()) {
             first.remove(axis);
         }
@@ -161,12 +159,11 @@ fn units(array: &Array) -> Vec<Units<'_>> {
 
 /// The numbers on each axis, in C order.
 pub(crate) fn each_of(ranges: &[Range<u64>]) -> impl Iterator<Item = Vec<u64>> {
-    let counts: Vec<u64> =
-        ranges.iter().map(|range| range.end.saturating_sub(range.start)).collect();
+    let counts: Vec<u64> = ranges.iter().map(|range| range.end - range.start).collect();
     let all = counts.iter().fold(1, |all: u64, count| all.saturating_mul(*count));
     (0..all).filter_map(move |number| {
         let within = zarr_grid::unravel(number, &counts)?;
-        let at = within.iter().zip(ranges).map(|(at, range)| range.start.saturating_add(*at));
+        let at = within.iter().zip(ranges).map(|(at, range)| range.start + at);
         Some(at.collect())
     })
 }

@@ -12,7 +12,7 @@
 //! side, without gap and without overlap.
 
 #![forbid(unsafe_code)]
-#![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
+#![cfg_attr(not(test), warn(clippy::as_conversions))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod arrangement;

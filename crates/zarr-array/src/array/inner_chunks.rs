@@ -193,8 +193,7 @@ impl StoredMask {
 
     fn set(&mut self, index: impl IntoIterator<Item = u64>) {
         let places = index.into_iter().zip(&self.shape);
-        let number = places
-            .fold(0_u64, |number, (at, count)| number.saturating_mul(*count).saturating_add(at));
+        let number = places.fold(0_u64, |number, (at, count)| number * count + at);
         if let Some(slot) = self.stored.get_mut(narrow(number)) {
             *slot = true;
         }

@@ -53,7 +53,7 @@ impl InMember<'_> {
         for ((slice, start), axis) in found.in_chunk.iter_mut().zip(&self.start).zip(axes) {
             let (chunk, within) = axis.chunk_of(start.checked_add(wide(slice.start))?)?;
             let clipped = axis.clipped(chunk)?;
-            let length = clipped.end.saturating_sub(clipped.start);
+            let length = clipped.end - clipped.start;
             let steps = wide(slice.count).checked_sub(1)?;
             if steps.checked_mul(wide(slice.step))?.checked_add(within)? >= length {
                 return None;
@@ -69,7 +69,7 @@ impl InMember<'_> {
             let lists = lists.into_iter().zip(moved).map(|(axis, (before, after))| match axis {
                 AxisIndices::Slice(_) => None,
                 AxisIndices::List(list) => {
-                    let moved = |index: &u64| index.saturating_sub(before).saturating_add(after);
+                    let moved = |index: &u64| index - before + after;
                     Some(list.iter().map(moved).collect())
                 }
             });
@@ -179,7 +179,7 @@ impl Array {
             for at in 0..count {
                 let mut ranges: Vec<Range<usize>> = shape.iter().map(|size| 0..*size).collect();
                 if let Some(range) = ranges.get_mut(axis) {
-                    *range = at..at.saturating_add(1);
+                    *range = at..at + 1;
                 }
                 let element = out.element();
                 out.shrink(&ranges)?.copy_from(&view, &once, element, &[])?;
@@ -347,13 +347,12 @@ fn stepped(slice: &Slice) -> AxisSelection {
 
 /// The same indices, moved by `start`.
 fn moved(axis: AxisSelection, start: u64) -> AxisSelection {
-    let ahead =
-        |range: Range<u64>| range.start.saturating_add(start)..range.end.saturating_add(start);
+    let ahead = |range: Range<u64>| range.start + start..range.end + start;
     match axis {
         AxisSelection::Range(range) => AxisSelection::Range(ahead(range)),
         AxisSelection::Step { range, step } => AxisSelection::Step { range: ahead(range), step },
         axis => {
-            let indices = axis.indices().map(|index| index.saturating_add(start));
+            let indices = axis.indices().map(|index| index + start);
             AxisSelection::Indices(indices.collect())
         }
     }

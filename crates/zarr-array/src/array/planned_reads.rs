@@ -107,10 +107,10 @@ impl PlannedChunk {
         while !readers.is_done() {
             if readers.need() == Need::All {
                 planned.ranges.push(0..stored_bytes);
-                planned.requests = planned.requests.saturating_add(1);
+                planned.requests += 1;
             } else if !readers.is_free() {
                 planned.ranges.extend(within(readers.need(), stored_bytes));
-                planned.requests = planned.requests.saturating_add(1);
+                planned.requests += 1;
             }
             readers.begin(&part, &view, known.as_ref())?;
         }
@@ -174,7 +174,7 @@ impl PlannedReads {
         let start = self.stored_bytes;
         let moved =
             |range: Range<u64>| range.start.saturating_add(start)..range.end.saturating_add(start);
-        self.requests = self.requests.saturating_add(other.requests());
+        self.requests += other.requests();
         self.ranges.extend(other.index.into_iter().chain(other.ranges).map(moved));
         self.stored_bytes = start.saturating_add(other.stored_bytes);
     }

@@ -38,7 +38,7 @@ impl Array {
             // A store that cannot be listed may be readable all the same.
             let Ok(key) = key else { return false };
             if self.layout().chunk_of_key(&key).is_some() {
-                stored = stored.saturating_add(1);
+                stored += 1;
             } else if !node::is_of_array(
                 self.prefix().strip(&key).unwrap_or_default(),
                 is_version_2,

@@ -105,7 +105,7 @@ impl Deletion {
         let mut found = 0_u64;
         let mut documents = Vec::new();
         let mut owners = Owners::among(&**store, prefix, &mut |key| {
-            found = found.saturating_add(1);
+            found += 1;
             documents.extend(Some(key).filter(|key| key.name() == METADATA_KEY).cloned());
         })?;
         if found == 0 {

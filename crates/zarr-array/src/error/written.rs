@@ -96,7 +96,7 @@ impl Touched {
             (Self::Listed(chunks), _) => chunks[narrow(number)].clone(),
             (Self::Selected(_), selected) => {
                 let parts = selected.as_ref().map(SelectedChunks::parts);
-                let mut parts = parts.map(|parts| parts.range(number..number.saturating_add(1)));
+                let mut parts = parts.map(|parts| parts.range(number..number + 1));
                 let part = parts.as_mut().and_then(|parts| parts.next_part());
                 part.map_or_else(Vec::new, |part| part.chunk().to_vec())
             }

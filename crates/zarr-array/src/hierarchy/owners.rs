@@ -322,7 +322,7 @@ pub fn other_names(
             Ok(DirEntry::Object(key)) if !found(&key) => break,
             Ok(DirEntry::Object(_)) => {}
             Ok(DirEntry::Prefix(child)) if looked < LOOKED => {
-                looked = looked.saturating_add(1);
+                looked += 1;
                 for key in store.list(&child, Links::AsObjects).take(LOOKED) {
                     let key = key?;
                     // A node in it, whose other objects are not looked for.

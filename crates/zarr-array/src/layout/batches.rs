@@ -35,7 +35,7 @@ impl<'a> Batches<'a> {
         let axes: Selection = selection.axes().iter().map(listed).collect();
         let lengths: Vec<u64> = axes.axes().iter().map(AxisSelection::len).collect();
         let cut = lengths.iter().position(|length| *length > 1);
-        let after = cut.map_or(lengths.len(), |cut| cut.saturating_add(1));
+        let after = cut.map_or(lengths.len(), |cut| cut + 1);
         let size = u64::try_from(size).unwrap_or(u64::MAX);
         let row =
             lengths.iter().skip(after).fold(size, |bytes, count| bytes.saturating_mul(*count));

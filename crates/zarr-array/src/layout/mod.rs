@@ -181,7 +181,7 @@ impl ChunkLayout {
         Ok(ends
             .map(|((start, length), extent)| {
                 let start = *start.min(extent);
-                start..start.saturating_add(*length)
+                start..start + length
             })
             .collect())
     }

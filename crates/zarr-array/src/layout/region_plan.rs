@@ -117,7 +117,7 @@ impl RegionPlan<'_> {
             let at = all.saturating_mul(share).checked_div(shares).unwrap_or(0);
             u64::try_from(at).unwrap_or(u64::MAX)
         };
-        (0..shares).map(|share| cut(share)..cut(share.saturating_add(1))).collect()
+        (0..shares).map(|share| cut(share)..cut(share + 1)).collect()
     }
 }
 

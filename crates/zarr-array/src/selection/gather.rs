@@ -49,7 +49,7 @@ pub(crate) fn as_slice(list: &[u64]) -> Option<Slice> {
 pub(crate) fn slice_around(list: &[u64]) -> Slice {
     as_slice(list).unwrap_or_else(|| {
         let start = list.iter().min().copied().unwrap_or(0);
-        let end = list.iter().max().map_or(0, |last| last.saturating_add(1));
+        let end = list.iter().max().map_or(0, |last| last + 1);
         (narrow(start)..narrow(end)).into()
     })
 }

@@ -260,14 +260,14 @@ fn pieces_of_slice(slice: Slice, cut: Cut) -> Vec<AxisPiece> {
     let mut pieces = Vec::new();
     let mut done = 0_usize;
     while done < count {
-        let first = start.saturating_add(done.saturating_mul(step));
+        let first = start + done * step;
         // The index after those that the piece may span.
         let units = first.checked_div(cut.unit).unwrap_or(0).saturating_add(cut.most);
         let span = units.saturating_mul(cut.unit).saturating_sub(first);
         let taken = span.div_ceil(step.max(1)).clamp(1, count.saturating_sub(done));
-        let places = AxisPlaces::Range(done..done.saturating_add(taken));
+        let places = AxisPlaces::Range(done..done + taken);
         pieces.push(AxisPiece { slice: Slice { start: first, count: taken, step }, places });
-        done = done.saturating_add(taken);
+        done += taken;
     }
     pieces
 }
@@ -299,7 +299,7 @@ fn pieces_of_list(list: &[u64], cut: Cut) -> Vec<AxisPiece> {
 fn piece_of(listed: &[Pair]) -> AxisPiece {
     let indices: Vec<u64> = listed.iter().map(|(index, _)| wide(*index)).collect();
     let position = listed.first().map_or(0, |(_, at)| *at);
-    let end = position.saturating_add(listed.len());
+    let end = position + listed.len();
     if let Some(slice) = as_slice(&indices)
         && listed.iter().map(|(_, at)| *at).eq(position..end)
     {
@@ -366,7 +366,7 @@ fn element_cuts(
         };
         let apart = distance.saturating_mul(wide(step));
         let (first, last) = indices.bounds();
-        let span = last.saturating_sub(first).saturating_add(1);
+        let span = last - first + 1;
         let is_joined =
             joined.is_some_and(|bytes| apart.saturating_sub(bytes) <= limits.range_cost);
         let mut most = left;

@@ -61,7 +61,7 @@ impl Points {
                 axes.iter_mut().zip(&index).for_each(|(axis, index)| axis.push(*index));
             }
             for (at, length) in index.iter_mut().zip(shape).rev() {
-                *at = at.saturating_add(1);
+                *at += 1;
                 if *at < *length {
                     break;
                 }
@@ -178,7 +178,7 @@ impl Groups {
             for (number, index) in numbers.iter_mut().zip(indices) {
                 let (chunk, _) = chunk_of(axis, *index)?;
                 // All chunks together are fewer than 2^64.
-                *number = number.saturating_mul(axis.occupied()).saturating_add(chunk);
+                *number = *number * axis.occupied() + chunk;
             }
         }
         let order = sorted(&numbers, narrow(chunks));
@@ -220,15 +220,15 @@ fn sorted(numbers: &[u64], bound: usize) -> Vec<usize> {
         return order;
     }
     // Few enough to count how often each occurs, which takes one pass instead of a sort.
-    let mut places = vec![0_usize; bound.saturating_add(1)];
+    let mut places = vec![0_usize; bound + 1];
     for number in numbers {
-        if let Some(count) = places.get_mut(narrow(*number).saturating_add(1)) {
-            *count = count.saturating_add(1);
+        if let Some(count) = places.get_mut(narrow(*number) + 1) {
+            *count += 1;
         }
     }
     let mut before = 0_usize;
     for place in &mut places {
-        before = before.saturating_add(*place);
+        before += *place;
         *place = before;
     }
     let mut order = vec![0; numbers.len()];
@@ -237,7 +237,7 @@ fn sorted(numbers: &[u64], bound: usize) -> Vec<usize> {
             if let Some(slot) = order.get_mut(*place) {
                 *slot = position;
             }
-            *place = place.saturating_add(1);
+            *place += 1;
         }
     }
     order
@@ -248,7 +248,7 @@ fn ends(order: &[usize], together: impl Fn(usize, usize) -> bool) -> Vec<usize> 
     let mut ends = Vec::new();
     let mut end = 0_usize;
     for run in order.chunk_by(|a, b| together(*a, *b)) {
-        end = end.saturating_add(run.len());
+        end += run.len();
         ends.push(end);
     }
     ends

@@ -80,11 +80,11 @@ impl Selection {
         let entries = entries(text);
         let ellipsis = entries.iter().position(|entry| *entry == "...");
         let (head, tail) = match ellipsis {
-            Some(at) => (entries.get(..at), entries.get(at.saturating_add(1)..)),
+            Some(at) => (entries.get(..at), entries.get(at + 1..)),
             None => (entries.get(..), None),
         };
         let (head, tail) = (head.unwrap_or_default(), tail.unwrap_or_default());
-        let found = head.len().saturating_add(tail.len());
+        let found = head.len() + tail.len();
         let rank = shape.len();
         let Some(between) = rank.checked_sub(found) else {
             return Err(SelectionError::Rank { found, rank });

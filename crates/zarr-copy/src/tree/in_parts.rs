@@ -76,7 +76,7 @@ pub(crate) fn copy_group_in_parts(
                     summary.untranslated.push(UnfitArray::new(here, &cause));
                 }
                 Visit::GroupEnd(group) => {
-                    summary.groups = summary.groups.saturating_add(1);
+                    summary.groups += 1;
                     summary.add_ome(here.prefix, &group, options);
                 }
                 Visit::Array(metadata) => {

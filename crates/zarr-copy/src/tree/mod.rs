@@ -172,7 +172,7 @@ fn copy_node(
                         first.group_marker(here, there, &group, change)?.begin_within(tree)?;
                     }
                     Visit::GroupEnd(group) => {
-                        summary.groups = summary.groups.saturating_add(1);
+                        summary.groups += 1;
                         summary.add_ome(here.prefix, &group, options);
                         if here.prefix != from.prefix {
                             let below = first.group_marker(here, there, &group, change)?;

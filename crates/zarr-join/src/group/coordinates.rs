@@ -151,7 +151,7 @@ fn range(tree: &GroupTree, first: &GroupTree, path: &str) -> Result<Option<Range
     let mut next = 0;
     for within in stored {
         if next < within.start {
-            add((next..next.saturating_add(1)).into())?;
+            add((next..next + 1).into())?;
         }
         next = within.end;
         add(within.into())?;

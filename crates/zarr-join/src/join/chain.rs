@@ -28,7 +28,7 @@ pub(crate) fn with_axis(codecs: &[Codec], axis: usize) -> Option<Vec<Codec>> {
                 let mut order: Vec<usize> = transpose
                     .order
                     .iter()
-                    .map(|from| if *from >= at { from.saturating_add(1) } else { *from })
+                    .map(|from| if *from >= at { from + 1 } else { *from })
                     .collect();
                 // It stays where it was, among the axes in their new order.
                 order.insert(at.min(order.len()), at);

@@ -78,9 +78,9 @@ fn parts<'a>(plan: &'a JoinPlan, region: &[Range<u64>]) -> Vec<MemberPart<'a>> {
         for (axis, (tile, range)) in tiles.region(number).iter().zip(region).enumerate() {
             let start = tile.start.max(range.start);
             let end = tile.end.min(range.end).max(start);
-            part.within.push(start.saturating_sub(range.start)..end.saturating_sub(range.start));
+            part.within.push(start - range.start..end - range.start);
             if plan.members.member_axis(axis).is_some() {
-                let own = start.saturating_sub(tile.start)..end.saturating_sub(tile.start);
+                let own = start - tile.start..end - tile.start;
                 part.selection.push(own.into());
             }
         }
@@ -108,9 +108,8 @@ fn bytes(
     if let [part] = parts {
         return read(part);
     }
-    let narrow = |range: &Range<u64>| {
-        usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX)
-    };
+    let narrow =
+        |range: &Range<u64>| usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
     let shape: Vec<usize> = region.iter().map(narrow).collect();
     let length = shape.iter().fold(size, |bytes, length| bytes.saturating_mul(*length));
     let mut out = zarr_view::zeroed(length).map_err(JoinError::target)?;
@@ -135,17 +134,15 @@ fn bytes(
 }
 
 fn strings(region: &[Range<u64>], parts: &[MemberPart<'_>]) -> Result<Vec<Vec<u8>>, JoinError> {
-    let lengths: Vec<u64> =
-        region.iter().map(|range| range.end.saturating_sub(range.start)).collect();
+    let lengths: Vec<u64> = region.iter().map(|range| range.end - range.start).collect();
     let count = lengths.iter().fold(1, |count: u64, length| count.saturating_mul(*length));
     let mut out = vec![Vec::new(); usize::try_from(count).unwrap_or(usize::MAX)];
     for part in parts {
         let read = part.member.array().read_as::<Vec<u8>>(part.selection.clone());
         let read = read.map_err(|cause| JoinError::member(part.member.name(), cause))?;
         for (index, element) in product(&part.within).iter().zip(read.iter()) {
-            let at = index.iter().zip(&lengths).fold(0_u64, |at, (index, length)| {
-                at.saturating_mul(*length).saturating_add(*index)
-            });
+            let at =
+                index.iter().zip(&lengths).fold(0_u64, |at, (index, length)| at * length + index);
             if let Some(slot) = usize::try_from(at).ok().and_then(|at| out.get_mut(at)) {
                 *slot = element.to_vec();
             }

@@ -88,15 +88,16 @@ pub struct JoinSummary {
 impl JoinSummary {
     /// Adds the counts of another join.
     pub(crate) fn add(&mut self, other: Self) {
-        self.linked = self.linked.saturating_add(other.linked);
-        self.reflinked = self.reflinked.saturating_add(other.reflinked);
-        self.copied = self.copied.saturating_add(other.copied);
+        self.linked += other.linked;
+        self.reflinked += other.reflinked;
+        self.copied += other.copied;
+        // Servers tell these sizes.
         self.copied_bytes = self.copied_bytes.saturating_add(other.copied_bytes);
-        self.assembled = self.assembled.saturating_add(other.assembled);
+        self.assembled += other.assembled;
         self.assembled_bytes = self.assembled_bytes.saturating_add(other.assembled_bytes);
-        self.written = self.written.saturating_add(other.written);
-        self.skipped = self.skipped.saturating_add(other.skipped);
-        self.others = self.others.saturating_add(other.others);
+        self.written += other.written;
+        self.skipped += other.skipped;
+        self.others += other.others;
     }
 }
 
@@ -274,7 +275,7 @@ impl JoinPlan {
             let mut count = 0_usize;
             for chunk in occupied {
                 chunk.map_err(|cause| JoinError::member(member.name(), cause))?;
-                count = count.saturating_add(1);
+                count += 1;
             }
             if count != stored.count {
                 return Err(JoinError::ChunksChanged {
@@ -421,7 +422,7 @@ impl Work<'_> {
         let done = {
             let mut did = self.did.lock().unwrap_or_else(PoisonError::into_inner);
             let count = count(&mut did);
-            *count = count.saturating_add(1);
+            *count += 1;
             [did.linked, did.reflinked, did.copied, did.assembled, did.written, did.skipped]
         };
         let done = done.into_iter().fold(0, u64::saturating_add);

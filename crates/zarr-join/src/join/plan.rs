@@ -244,8 +244,8 @@ impl JoinPlan {
     /// The number of chunks that are moved, assembled or written.
     #[must_use]
     pub fn chunks(&self) -> u64 {
-        let chunks = self.moved.len().saturating_add(self.assembled.len());
-        let chunks = chunks.saturating_add(self.written.len());
+        let chunks = self.moved.len() + self.assembled.len();
+        let chunks = chunks + self.written.len();
         u64::try_from(chunks).unwrap_or(u64::MAX)
     }
 
@@ -285,7 +285,7 @@ impl JoinPlan {
         let mut counts: BTreeMap<Reason, usize> = BTreeMap::new();
         for written in &self.written {
             let count = counts.entry(written.reason).or_default();
-            *count = count.saturating_add(1);
+            *count += 1;
         }
         counts.into_iter().collect()
     }
@@ -395,13 +395,13 @@ impl<'a> MemberRegion<'a> {
             };
             let (at, from) = (index[*own], &self.array.grid().axes()[*own]);
             let elements = from.clipped(at).ok_or(Reason::Chunks)?;
-            let start = region.start.saturating_add(elements.start);
-            let end = region.start.saturating_add(elements.end);
+            let start = region.start + elements.start;
+            let end = region.start + elements.end;
             let edge = from.edge(at).ok_or(Reason::Chunks)?;
             let (chunk, within) = axis.chunk_of(start).ok_or(Reason::Chunks)?;
             let same = within == 0 && axis.edge(chunk) == Some(edge);
             if !same || axis.clipped(chunk) != Some(start..end) {
-                let padded = elements.end.saturating_sub(elements.start) < edge;
+                let padded = elements.end - elements.start < edge;
                 return Err(if padded { Reason::Padded } else { Reason::Chunks });
             }
             to.push(chunk);
@@ -416,7 +416,7 @@ impl<'a> MemberRegion<'a> {
             let Some(own) = own else { return region.clone() };
             // A stored chunk past the end has no elements.
             let elements = self.array.grid().axes()[*own].clipped(index[*own]).unwrap_or(0..0);
-            let place = |at: u64| region.start.saturating_add(at);
+            let place = |at: u64| region.start + at;
             place(elements.start)..place(elements.end)
         })
         .collect()
@@ -443,7 +443,7 @@ impl<'a> MemberRegion<'a> {
         let axes = self.target.grid().axes().iter().zip(&to);
         let lengths = axes.map(|(axis, chunk)| {
             let range = axis.clipped(*chunk).unwrap_or(0..0);
-            range.end.saturating_sub(range.start)
+            range.end - range.start
         });
         let size = u64::try_from(self.target.element_size()).unwrap_or(u64::MAX);
         let bytes = lengths.fold(size, u64::saturating_mul);

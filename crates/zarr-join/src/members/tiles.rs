@@ -13,7 +13,6 @@ pub struct Tiles {
 }
 
 /// The place with this number, in C order: of tiles that are counted, so at least one on each axis.
-#[expect(clippy::arithmetic_side_effects, reason = "no count is 0")]
 pub(crate) fn place_of(mut number: usize, counts: &[usize]) -> Vec<usize> {
     let mut place = vec![0; counts.len()];
     for (at, count) in place.iter_mut().zip(counts).rev() {
@@ -25,10 +24,7 @@ pub(crate) fn place_of(mut number: usize, counts: &[usize]) -> Vec<usize> {
 
 /// The number of a place, in C order.
 pub(crate) fn number_of(place: &[usize], counts: &[usize]) -> usize {
-    place
-        .iter()
-        .zip(counts)
-        .fold(0, |number: usize, (at, count)| number.saturating_mul(*count).saturating_add(*at))
+    place.iter().zip(counts).fold(0, |number: usize, (at, count)| number * count + at)
 }
 
 impl Tiles {
@@ -86,7 +82,7 @@ impl Tiles {
     pub fn region(&self, tile: usize) -> Vec<Range<u64>> {
         let place = self.place(tile);
         let axes = self.bounds.iter().zip(place);
-        axes.map(|(bounds, at)| bounds[at]..bounds[at.saturating_add(1)]).collect()
+        axes.map(|(bounds, at)| bounds[at]..bounds[at + 1]).collect()
     }
 
     /// The tiles on an axis that have indices of `range`, by their numbers on that axis. Tiles of

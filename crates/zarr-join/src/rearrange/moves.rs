@@ -39,7 +39,7 @@ impl Moves {
     pub(super) fn counts(&self, in_place: bool) -> RearrangeCounts {
         let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let inserted = wide(self.inserted().len());
-        let kept = wide(self.moves.len()).saturating_sub(inserted);
+        let kept = wide(self.moves.len()) - inserted;
         let copies = match in_place {
             true => inserted,
             false => wide(self.moves.len()).saturating_mul(2),
@@ -137,7 +137,7 @@ impl Rearrangement {
         let Some(number) = index.get_mut(self.axis) else { return Ok(false) };
         let before = self.placed.iter().rev().find(|placed| placed.at <= *number);
         let Some(Placed { inserted: Some(other), at, .. }) = before else { return Ok(false) };
-        *number = number.saturating_sub(*at);
+        *number -= at;
         let put = self.array.store().read(key)?;
         Ok(put.is_some() && put == other.store().read(&other.layout().key(&index)?)?)
     }
@@ -146,7 +146,7 @@ impl Rearrangement {
     fn moved(&self, mut index: Vec<u64>, start: u64, at: u64) -> Vec<u64> {
         // The sum is less than the number of chunks, which was checked.
         let slot = index.iter_mut().skip(self.axis).take(1);
-        slot.for_each(|number| *number = number.saturating_sub(start).saturating_add(at));
+        slot.for_each(|number| *number = *number - start + at);
         index
     }
 

@@ -154,7 +154,7 @@ fn place(
     let mut at = 0_u64;
     for Placed { inserted, chunks, at: slot } in &mut placed {
         *slot = at;
-        let count = chunks.end.saturating_sub(chunks.start);
+        let count = chunks.end - chunks.start;
         at = at.checked_add(count).ok_or_else(|| grid(GridErrorKind::EdgeOverflow.into()))?;
         pieces.push(match inserted {
             Some(other) => other.grid().axes().get(axis).cloned(),
@@ -299,7 +299,7 @@ pub fn whole_chunks(
             what,
             axis,
             index,
-            before: index.saturating_sub(within),
+            before: index - within,
             after: own.clipped(chunk).map_or(extent, |range| range.end),
         }),
     };

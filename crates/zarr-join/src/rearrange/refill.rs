@@ -63,7 +63,7 @@ pub(super) fn refilled(
         check_refilled(array, axis, other).map_err(|cause| refused(array.prefix(), cause))?;
         parts.push((other, 0..other.shape()[axis]));
     }
-    let total = parts.iter().map(|(_, range)| range.end.saturating_sub(range.start));
+    let total = parts.iter().map(|(_, range)| range.end - range.start);
     let total = total.fold(0, u64::saturating_add);
     let wrong = |cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause };
     let document = document(array.metadata(), axis, own, total).map_err(wrong)?;
@@ -91,7 +91,7 @@ pub(super) fn refilled(
     let mut at = 0_u64;
     for (part, range) in parts {
         copy(part, axis, range.clone(), &rest, at, &mut take)?;
-        at = at.saturating_add(range.end.saturating_sub(range.start));
+        at += range.end - range.start;
     }
     if !same_elements(array, axis, full..own.extent(), &rest)? {
         return Err(refused(array.prefix(), Refusal::Lossy { axis }));
@@ -199,7 +199,7 @@ fn same_elements(
 fn moved(piece: &Selection, axis: usize, start: u64, at: u64) -> Selection {
     let mut axes = piece.axes().to_vec();
     let begin = axes[axis].get(0).unwrap_or(start).saturating_sub(start).saturating_add(at);
-    axes[axis] = (begin..begin.saturating_add(axes[axis].len())).into();
+    axes[axis] = (begin..begin + axes[axis].len()).into();
     Selection::new(axes)
 }
 

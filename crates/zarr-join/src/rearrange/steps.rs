@@ -462,7 +462,7 @@ impl<'a> CopyCounter<'a> {
     }
 
     fn done(&self) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         (self.report)(RearrangeProgress { done, total: self.total });
     }
 }

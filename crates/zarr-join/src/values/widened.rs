@@ -121,7 +121,7 @@ pub(crate) fn promoted(members: Vec<Member>) -> Result<Vec<Member>, JoinError> {
         Ok(common) => common,
         Err(_) => {
             for (number, member) in members.iter().enumerate() {
-                if let Err(reason) = self::common(documents().take(number.saturating_add(1))) {
+                if let Err(reason) = self::common(documents().take(number + 1)) {
                     return Err(differs(member, first, reason));
                 }
             }

@@ -88,7 +88,7 @@ impl Unwritten {
             size = if offset == u64::MAX { size } else { size.saturating_add(len) };
         }
         let index_len = u64::try_from(index.len()).unwrap_or(u64::MAX);
-        Object { size: size + index_len, index }
+        Object { size: size.saturating_add(index_len), index }
     }
 
     /// Bytes of a chunk of which so many elements lie within the array. What lies outside is the fill

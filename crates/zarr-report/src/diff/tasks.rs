@@ -63,7 +63,7 @@ fn lines(of: &[Range<u64>], part: &[Range<u64>], mut line: impl FnMut(Range<usiz
         let axes = of.iter().zip(&index);
         let start = axes.fold(0, |sum: u64, (axis, at)| {
             let length = axis.end - axis.start;
-            sum * length + at - axis.start
+            sum * length + (at - axis.start)
         });
         let position = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
         line(position(start)..position(start + length));

@@ -65,7 +65,7 @@ impl PictureAxis {
             if let (Some(first), Some(last)) = (axis.clipped(chunk), axis.clipped(last)) {
                 cells.push(first.start..last.end);
             }
-            chunk += per_cell;
+            chunk = chunk.saturating_add(per_cell);
         }
         let (name, extent) = (Some(name), axis.extent());
         Self { name, extent, chunks, per_cell, cells, marked: None, inner: None }
@@ -105,7 +105,7 @@ fn runs(selection: &AxisSelection) -> Vec<Range<u64>> {
         let mut indices = indices.clone();
         indices.sort_unstable();
         for index in indices {
-            let end = index + 1;
+            let end = index.saturating_add(1);
             match runs.last_mut() {
                 Some(run) if index <= run.end => run.end = end,
                 _ => runs.push(index..end),
@@ -267,5 +267,27 @@ fn inner_shape(metadata: &ArrayMetadata) -> Option<Vec<u64>> {
     match metadata.codecs().first()? {
         Codec::ShardingIndexed(sharding) => Some(sharding.chunk_shape.clone()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cells_of_the_longest_axis_end() {
+        for most in [1, 3, 32, 128] {
+            let axis = Axis::regular(u64::MAX, 1).expect("an axis");
+            let drawn = PictureAxis::of(&axis, "x".to_owned(), most);
+            let ends = (
+                drawn.cells.first().map(|cell| cell.start),
+                drawn.cells.last().map(|cell| cell.end),
+            );
+            assert_eq!(ends, (Some(0), Some(u64::MAX)));
+            assert!(u64::try_from(drawn.cells.len()).is_ok_and(|cells| cells <= most));
+            let chunks = (0..drawn.cells.len()).map(|cell| u128::from(drawn.chunks_of(cell)));
+            assert_eq!(chunks.sum::<u128>(), u128::from(u64::MAX));
+        }
+        assert_eq!(runs(&AxisSelection::Indices(vec![u64::MAX])), [u64::MAX..u64::MAX]);
     }
 }

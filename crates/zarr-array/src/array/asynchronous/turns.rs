@@ -181,7 +181,7 @@ impl Turn<'_> {
     /// Records that a part is done.
     pub(super) fn one_more(&mut self) {
         self.worked = true;
-        self.range.start = self.range.start.saturating_add(1);
+        self.range.start += 1;
         if let Some(done) = &mut self.done {
             done.one_more();
         }

@@ -25,8 +25,8 @@ impl PointChunk {
         for (axis, index) in array.grid().axes().iter().zip(points.index(position)) {
             let (number, within) = chunk_of(axis, index)?;
             chunk.push(number);
-            shape.push(axis.edge(number).unwrap_or_default());
-            origin.push(index.saturating_sub(within));
+            shape.push(axis.edge(number).expect("a chunk of the axis"));
+            origin.push(index - within);
         }
         Ok(Self { chunk, shape, origin })
     }
@@ -34,7 +34,7 @@ impl PointChunk {
     /// The index of a point within the chunk.
     fn within(&self, points: &Points, position: usize) -> impl Iterator<Item = usize> {
         let axes = points.index(position).zip(&self.origin);
-        axes.map(|(index, origin)| narrow(index.saturating_sub(*origin)))
+        axes.map(|(index, origin)| narrow(index - origin))
     }
 
     /// The numbers of the points' elements in C order of a box of the chunk.
@@ -49,10 +49,10 @@ impl PointChunk {
         let axes = points.axes().iter().zip(&self.origin).zip(start.iter().zip(shape));
         // Axis by axis, which is a loop without branches for each.
         for ((indices, origin), (start, length)) in axes {
-            let first = origin.saturating_add(wide(*start));
+            let first = origin + wide(*start);
             for (number, position) in numbers.iter_mut().zip(group) {
-                let within = narrow(indices[*position].saturating_sub(first));
-                *number = number.saturating_mul(*length).saturating_add(within);
+                let within = narrow(indices[*position] - first);
+                *number = *number * length + within;
             }
         }
         numbers
@@ -61,10 +61,8 @@ impl PointChunk {
     /// The indices of points within the chunk, on each axis.
     pub(super) fn indices(&self, points: &Points, group: &[usize]) -> Vec<Vec<u64>> {
         let axes = points.axes().iter().zip(&self.origin);
-        axes.map(|(axis, origin)| {
-            group.iter().map(|position| axis[*position].saturating_sub(*origin)).collect()
-        })
-        .collect()
+        axes.map(|(axis, origin)| group.iter().map(|position| axis[*position] - origin).collect())
+            .collect()
     }
 
     /// The numbers of the points' elements in C order of the chunk.

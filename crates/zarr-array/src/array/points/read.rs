@@ -43,7 +43,7 @@ impl Array {
         self.read_groups(points, &groups, &mut by_group)?;
         let size = self.element_size();
         for (position, element) in groups.order().iter().zip(by_group.chunks_exact(size)) {
-            let start = position.saturating_mul(size);
+            let start = position * size;
             let slot = out.get_mut(start..start.saturating_add(size));
             slot.expect("there is a place for each point").copy_from_slice(element);
         }
@@ -110,9 +110,9 @@ impl PointChunk {
         let axes = points.axes().iter().zip(&self.origin);
         axes.map(|(axis, origin)| {
             let indices = || group.clone().map(|position| axis[position]);
-            let start = indices().min().unwrap_or_default().saturating_sub(*origin);
-            let last = indices().max().unwrap_or_default().saturating_sub(*origin);
-            (narrow(start)..narrow(last.saturating_add(1))).into()
+            let start = indices().min().unwrap_or_default() - origin;
+            let last = indices().max().unwrap_or_default() - origin;
+            (narrow(start)..narrow(last + 1)).into()
         })
         .collect()
     }
@@ -120,7 +120,6 @@ impl PointChunk {
     /// Boxes around the points that are read together: those of one inner chunk of a shard, or all
     /// of a chunk that is read whole. Of uncompressed elements, all if their box is small, else
     /// those of an edge of this many bytes.
-    #[expect(clippy::arithmetic_side_effects, reason = "within the chunk, units above 0")]
     fn pieces(
         &self,
         points: &Points,

@@ -70,10 +70,10 @@ impl Array {
         // In C order, in which the points count their elements.
         self.change_chunk(key, codec, Order::C, buffers, |_, decoded| {
             for (position, element) in group.iter().zip(&places) {
-                let from = position.saturating_mul(size);
-                let to = element.saturating_mul(size);
-                let element = elements.get(from..from.saturating_add(size));
-                let slot = decoded.get_mut(to..to.saturating_add(size));
+                let from = position * size;
+                let to = element * size;
+                let element = elements.get(from..from + size);
+                let slot = decoded.get_mut(to..to + size);
                 let (slot, element) = slot.zip(element).expect("points lie within their chunk");
                 slot.copy_from_slice(element);
             }
@@ -91,7 +91,6 @@ impl Array {
 
 impl PointChunk {
     /// The moves of the points to the elements of each inner chunk that holds some.
-    #[expect(clippy::arithmetic_side_effects, reason = "within the chunk, sizes above 0")]
     fn moves_by_inner_chunk(
         &self,
         points: &Points,

@@ -79,7 +79,7 @@ impl<C: Deref<Target = ChunkCodec> + Clone> PieceReaders<C> {
         view: &View,
         index: Option<&Arc<ShardIndex>>,
     ) -> Result<(), CopyError> {
-        self.first = self.first.saturating_add(self.batch.len());
+        self.first += self.batch.len();
         self.batch.clear();
         self.ranges.clear();
         let mut bytes = 0_u64;
@@ -109,7 +109,7 @@ impl<C: Deref<Target = ChunkCodec> + Clone> PieceReaders<C> {
                     break;
                 }
             };
-            let len = |range: &Range<u64>| range.end.saturating_sub(range.start);
+            let len = |range: &Range<u64>| range.end - range.start;
             bytes = ranges.iter().map(len).fold(bytes, u64::saturating_add);
             let count = self.ranges.len().saturating_add(ranges.len());
             let is_full = bytes > self.limits.bytes || count > MOST_RANGES;
@@ -259,7 +259,7 @@ impl<C: Deref<Target = ChunkCodec> + Clone> PieceReaders<C> {
         if !has_moves || out.as_mut_slice().is_some() {
             return Ok(());
         }
-        let length = out.view().len().saturating_mul(out.element_size());
+        let length = out.view().len() * out.element_size();
         let (_, part) = buffers.rooms(0, length)?;
         let view = View::contiguous(out.view().shape())?;
         out.copy_from(&view, part, out.element(), &[])

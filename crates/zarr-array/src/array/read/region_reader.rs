@@ -110,7 +110,7 @@ impl OneVersion {
         }
         self.forget_index(array, chunk);
         self.version = None;
-        self.attempts = self.attempts.saturating_add(1);
+        self.attempts += 1;
         if self.attempts >= MAX_ATTEMPTS {
             let key = self.key.to_string();
             return Err(ArrayError::Changing { key, attempts: MAX_ATTEMPTS });

@@ -432,8 +432,8 @@ impl Moves {
             let pairs: Vec<(usize, usize)> =
                 axis.iter().map(|(index, at)| (narrow(index), narrow(at))).collect();
             let next = |numbers: &[usize], size: u64, of: fn(&(usize, usize)) -> usize| {
-                let rows = numbers.iter().map(|number| number.saturating_mul(narrow(size)));
-                rows.flat_map(|row| pairs.iter().map(move |pair| row.saturating_add(of(pair))))
+                let rows = numbers.iter().map(|number| number * narrow(size));
+                rows.flat_map(|row| pairs.iter().map(move |pair| row + of(pair)))
                     .collect::<Vec<usize>>()
             };
             in_chunk = next(&in_chunk, *edge, |(index, _)| *index);

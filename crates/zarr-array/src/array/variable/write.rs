@@ -156,8 +156,9 @@ impl Array {
         let failed = |cause| chunk_error(key, cause);
         let moves = Moves::new(part, shape);
         let moved = moves.in_chunk.iter().zip(&moves.in_selection);
-        let new: Vec<(usize, &[u8])> =
-            moved.map(|(to, from)| (*to, elements.get(*from).unwrap_or_default())).collect();
+        let new: Vec<(usize, &[u8])> = moved
+            .map(|(to, from)| (*to, elements.get(*from).expect("an element of each index")))
+            .collect();
         let mut axes = part.axes().iter().zip(part.chunk_shape());
         if part.is_whole() && axes.all(|(axis, edge)| axis.len() == *edge) {
             let mut list = all(codec, &[]).map_err(failed)?;

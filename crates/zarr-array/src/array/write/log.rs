@@ -66,7 +66,7 @@ pub(in crate::array) struct Done<'a> {
 
 impl Done<'_> {
     pub(in crate::array) fn one_more(&mut self) {
-        self.parts.end = self.parts.end.saturating_add(1);
+        self.parts.end += 1;
     }
 }
 

@@ -32,8 +32,8 @@ impl Array {
         let Ok(Some(Lost { first, count })) = chain.lost(&elements) else {
             return self.check_writable(&key).err().unwrap_or(cause);
         };
-        let start = first.saturating_mul(size);
-        let element = elements.get(start..start.saturating_add(size)).unwrap_or_default();
+        let start = first * size;
+        let element = elements.get(start..start + size).unwrap_or_default();
         let described = self.value(element).and_then(|value| {
             let read_back = chain.read_back(element).map_err(|cause| chunk_error(&key, cause))?;
             Ok((value, self.value(&read_back)?))

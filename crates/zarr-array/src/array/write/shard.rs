@@ -166,7 +166,7 @@ impl Array {
                 let stored = partly
                     .filter_map(|(number, _)| Some((*number, index.as_ref()?.range(*number)?)));
                 let (numbers, ranges): (Vec<usize>, Vec<Range<u64>>) = stored.unzip();
-                let bytes = |range: &Range<u64>| range.end.saturating_sub(range.start);
+                let bytes = |range: &Range<u64>| range.end - range.start;
                 let sum = ranges.iter().map(bytes).fold(0, u64::saturating_add);
                 // Inner chunks may share bytes, which are held once.
                 if sum <= meta.size {
@@ -374,7 +374,6 @@ impl OldShard {
 
 /// The moves of a product of lists, by inner chunk: `axes` are the pairs of a position in elements of
 /// shape `source` and an index in the chunk.
-#[expect(clippy::arithmetic_side_effects, reason = "sizes above 0")]
 pub(in crate::array) fn moves_by_inner_chunk(
     changes: &InnerChanges<'_>,
     axes: &[Vec<Pair>],

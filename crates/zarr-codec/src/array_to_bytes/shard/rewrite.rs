@@ -58,7 +58,7 @@ impl<'n> Assembly<'n> {
     }
 
     fn append(&mut self, piece: ShardPiece<'n>, len: u64) {
-        self.len += len;
+        self.len = self.len.saturating_add(len);
         match (self.pieces.last_mut(), &piece) {
             (Some(ShardPiece::Old(last)), ShardPiece::Old(next)) if last.end == next.start => {
                 last.end = next.end;

@@ -100,10 +100,10 @@ impl GroupRearrangement {
         self.arrays.iter().fold(RearrangeCounts::default(), |sum, array| {
             let RearrangeCounts { kept, removed, inserted, .. } = array.counts();
             RearrangeCounts {
-                kept: sum.kept.saturating_add(kept),
-                removed: sum.removed.saturating_add(removed),
-                inserted: sum.inserted.saturating_add(inserted),
-                copies: sum.copies.saturating_add(kept.saturating_add(inserted).saturating_mul(2)),
+                kept: sum.kept + kept,
+                removed: sum.removed + removed,
+                inserted: sum.inserted + inserted,
+                copies: sum.copies + (kept + inserted) * 2,
             }
         })
     }

@@ -160,7 +160,7 @@ fn copy_again(array: &Array, share: &RecordedPlan) -> Result<Array, ArrayError> 
     let gone = plan.gone()?;
     let is_kept = |number: u64| {
         plan.placed.iter().any(|Placed { chunks, at, .. }| {
-            let count = chunks.end.saturating_sub(chunks.start);
+            let count = chunks.end - chunks.start;
             number.checked_sub(*at).is_some_and(|within| within < count)
         })
     };
