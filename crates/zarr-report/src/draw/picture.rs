@@ -288,6 +288,7 @@ mod tests {
             let chunks = (0..drawn.cells.len()).map(|cell| u128::from(drawn.chunks_of(cell)));
             assert_eq!(chunks.sum::<u128>(), u128::from(u64::MAX));
         }
-        assert_eq!(runs(&AxisSelection::Indices(vec![u64::MAX])), [u64::MAX..u64::MAX]);
+        let marked = runs(&AxisSelection::Indices(vec![u64::MAX]));
+        assert_eq!(ends(&marked), [u64::MAX; 2]);
     }
 }
