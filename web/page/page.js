@@ -1,7 +1,7 @@
 // The page: what is chosen, and what the worker has found. Texts of a store become text and nothing else.
 
 import { draw, legend } from "./picture.js";
-import { NOTHING, short } from "./kinds.js";
+import { DAMAGED, FILL, MISSING, NOTHING, textOf } from "./kinds.js";
 
 const $ = (id) => document.getElementById(id);
 /** An element with text and others in it. */
@@ -203,8 +203,10 @@ function picture(about, found) {
   const tell = () => {
     const place = cursor.map((index, axis) => `${shownAxes[axis].name} ${shownAxes[axis].start + index * shownAxes[axis].step}`);
     const number = cursor.reduce((all, index, axis) => all * found.shape[axis] + index, 0);
-    const state = ["", "", " (the fill value)", " (the chunk is not stored)", " (the chunk cannot be read)"][found.kinds[number]];
-    readout.textContent = [...place, `value ${found.kinds[number] === NOTHING ? "NaN or NaT" : short(found.values[number], about.data_type)}${state}`].join(", ");
+    const kind = found.kinds[number];
+    const text = kind === NOTHING ? "NaN or NaT" : textOf(found, found.dtype, number);
+    const state = { [FILL]: " (the fill value)", [MISSING]: " (the fill value: the chunk is not stored)" }[kind] ?? "";
+    readout.textContent = [...place, kind === DAMAGED ? text : `value ${text}${state}`].join(", ");
   };
   const names = shownAxes.map(({ name }) => name);
   Object.assign(canvas, { tabIndex: 0, role: "img", ariaLabel: names.length === 2 ? `${names[0]} downwards, ${names[1]} to the right` : `a line along ${names}` });

@@ -1,10 +1,10 @@
 // Draws what a look has read: a picture of two axes, or a line of one.
 
-import { DAMAGED, FILL, MISSING, NOTHING, VALUE } from "./kinds.js";
+import { ABOVE, BELOW, DAMAGED, FILL, MISSING, NOTHING, VALUE } from "./kinds.js";
 
 const RAMP = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
-const OTHERS = { [NOTHING]: [128, 128, 128], [FILL]: [205, 205, 215], [MISSING]: [255, 255, 255], [DAMAGED]: [255, 205, 200] };
-const NAMES = { [NOTHING]: "NaN or NaT", [FILL]: "the fill value", [MISSING]: "in a chunk that is not stored", [DAMAGED]: "in a chunk that cannot be read" };
+const OTHERS = { [NOTHING]: [128, 128, 128], [FILL]: [205, 205, 215], [MISSING]: [255, 255, 255], [DAMAGED]: [255, 205, 200], [ABOVE]: [230, 0, 160], [BELOW]: [0, 0, 0] };
+const NAMES = { [NOTHING]: "NaN or NaT", [FILL]: "the fill value", [MISSING]: "in a chunk that is not stored", [DAMAGED]: "in a chunk that cannot be read", [ABOVE]: "Infinity", [BELOW]: "-Infinity" };
 /** The place on an axis that an array does not have. */
 const ONE = { from: 0, to: 1 };
 const LINES = { [MISSING]: "#777", [DAMAGED]: "#b3261e" };
@@ -15,13 +15,14 @@ function color(share) {
   return RAMP[low].map((from, channel) => from + (RAMP[low + 1][channel] - from) * (at - low));
 }
 
-/** The finite extremes of what is shown as a value. */
+/** The extremes of what is shown as a value, which is finite. Their difference may not be. */
 function range({ values, kinds }) {
   let [low, high] = [Infinity, -Infinity];
   values.forEach((value, at) => {
-    if (kinds[at] === VALUE && Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
+    if (kinds[at] === VALUE) [low, high] = [Math.min(low, value), Math.max(high, value)];
   });
-  return { low, high, share: (value) => (high > low ? (value - low) / (high - low) : value > high ? 1 : 0.5) };
+  const by = high - low === Infinity ? 2 : 1;
+  return { low, high, share: (value) => (high > low ? (value / by - low / by) / (high / by - low / by) : 0.5) };
 }
 
 function sheet(width, height) {
@@ -92,15 +93,15 @@ function line(look) {
   context.beginPath();
   let pen = false;
   look.kinds.forEach((kind, at) => {
-    const is = (next) => look.kinds[next] === VALUE && Number.isFinite(look.values[next]);
+    const is = (next) => look.kinds[next] === VALUE;
     if (is(at)) pen ? context.lineTo(x(at), y(look.values[at])) : context.moveTo(x(at), y(look.values[at]));
     // A value between two gaps is a point.
     if (is(at) && !is(at - 1) && !is(at + 1)) context.fillRect(x(at) - 1.5, y(look.values[at]) - 1.5, 3, 3);
     pen = is(at);
-    if (kind === NOTHING || kind === FILL) {
+    if (OTHERS[kind] && !LINES[kind]) {
       context.save();
       context.fillStyle = `rgb(${OTHERS[kind]})`;
-      context.fillRect((at / count) * canvas.width, 234, Math.max(canvas.width / count, 1), 6);
+      context.fillRect((at / count) * canvas.width, kind === ABOVE ? 0 : 234, Math.max(canvas.width / count, 1), 6);
       context.restore();
     }
   });
@@ -118,10 +119,11 @@ export function legend(look) {
       context.fillStyle = `rgb(${color(high > low ? at / 119 : 0.5)})`;
       context.fillRect(at, 0, 1, 12);
     }
-    if (look.shape.length !== 1) samples.push([bar, high > low ? `${number(low)} to ${number(high)}` : `all ${number(low)}`]);
-    else samples.push([undefined, `from ${number(low)} at the bottom to ${number(high)} at the top`]);
+    const isLine = look.shape.length === 1;
+    if (low === high) samples.push([isLine ? undefined : bar, `all ${number(low)}`]);
+    else samples.push(isLine ? [undefined, `from ${number(low)} at the bottom to ${number(high)} at the top`] : [bar, `${number(low)} to ${number(high)}`]);
   }
-  for (const kind of [NOTHING, FILL, MISSING, DAMAGED]) {
+  for (const kind of [NOTHING, FILL, MISSING, DAMAGED, ABOVE, BELOW]) {
     const count = look.kinds.reduce((sum, one) => sum + (one === kind), 0);
     if (count === 0) continue;
     const [canvas, context] = sheet(24, 12);
@@ -135,4 +137,4 @@ export function legend(look) {
   return samples;
 }
 
-const number = (value) => (Number.isInteger(value) ? String(value) : value.toPrecision(6).replace(/\.?0+($|e)/, "$1"));
+const number = (value) => String(Number.isSafeInteger(value) ? value : Number(value.toPrecision(6)));

@@ -2,7 +2,7 @@
 
 import { get, open } from "./zarr-kit/index.js";
 import { check, chunks, draw, info, nodes } from "./zarr-kit/report.js";
-import { DAMAGED, FILL, MISSING, NOTHING, short, VALUE } from "./kinds.js";
+import { ABOVE, BELOW, DAMAGED, FILL, MISSING, NOTHING, textOf, VALUE } from "./kinds.js";
 import { storeOf } from "./stores.js";
 
 /** Elements along an axis of a picture, and along a line; others are left out by a step. */
@@ -52,7 +52,7 @@ const tasks = {
   /** Elements of one axis or two, with an entry for each axis: an index, or a slice. */
   async look({ path, view }, options) {
     if (array?.path !== path) throw new Error("another node is shown");
-    const { shape, fill_value: fill } = array.about;
+    const { shape } = array.about;
     const inner = array.about.chunks?.inner?.shape;
     const opened = (array.opened ??= await open(store, { ...options, path }));
     const limit = view ? CHOSEN : FIRST;
@@ -83,14 +83,15 @@ const tasks = {
     }
     const kinds = new Uint8Array(read.shape.reduce((all, one) => all * one, 1));
     const values = numbers(read.data, opened.dtype, kinds.length);
-    const apart = typeof fill === "boolean" || (fill === 0 && /int/.test(opened.dtype)) ? NaN : Number(fill);
-    values?.forEach((value, at) => (kinds[at] = Number.isNaN(value) ? NOTHING : value === apart ? FILL : VALUE));
+    const fill = values && (array.fill ??= await fillOf(path, array.about, options));
+    const isFill = (at) => fill.length > 0 && fill.every((part, of) => part === read.data[at * fill.length + of]);
+    values?.forEach((value, at) => (kinds[at] = Number.isNaN(value) ? NOTHING : isFill(at) ? FILL : value === Infinity ? ABOVE : value === -Infinity ? BELOW : VALUE));
     const missing = planned.chunks.filter(({ key }) => isMissing(key));
     for (const { region } of missing) mark(kinds, MISSING, inView(view, region));
     for (const { region } of faults) mark(kinds, DAMAGED, inView(view, region));
-    const texts = corner(read, opened, values, kinds.length);
+    const texts = corner({ ...read, values, kinds }, opened.dtype);
     return {
-      view, shape: read.shape, values, kinds, texts, chunks: planned.total, missing: missing.length,
+      view, shape: read.shape, dtype: opened.dtype, data: values && read.data, values, kinds, texts, chunks: planned.total, missing: missing.length,
       edges: planned.chunks.map(({ region }) => inView(view, region)),
       states: planned.chunks.map((chunk) => (faults.some(({ region }) => region === chunk.region) ? DAMAGED : missing.includes(chunk) ? MISSING : VALUE)),
       faults: faults.slice(0, 10).map(({ error }) => error.message), damaged: faults.length,
@@ -175,18 +176,19 @@ function half(bits) {
   return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -24 * fraction);
 }
 
+/** The fill value as the data type stores it: an element of the array without its chunks. Nothing if it is not shown apart. */
+async function fillOf(path, { fill_value: fill, shape, data_type: type }, options) {
+  if (fill === null || typeof fill === "boolean" || (fill === 0 && /int/.test(type))) return [];
+  const documents = { get: (key, given) => (/\/(zarr\.json|\.z\w+)$/.test(key) ? store.get(key, given) : undefined) };
+  return Array.from((await get(await open(documents, { ...options, path }), shape.map(() => 0), options)).data);
+}
+
 /** The first elements as text, row by row. */
-function corner({ data, shape }, { dtype }, values, count) {
+function corner(read, dtype) {
+  const { shape } = read;
   const [rows, columns] = shape.length === 2 ? shape : [shape[0] ?? 1, 1];
-  const each = data.length / count;
-  const one = (at) => {
-    if (values && /float16$/.test(dtype)) return String(values[at]);
-    if (/^numpy\./.test(dtype) || each === 1) return dtype === "bool" ? String(Boolean(data[at])) : short(data[at] ?? "", dtype);
-    const parts = Array.from(data.slice(at * each, (at + 1) * each));
-    return /^complex/.test(dtype) ? `${parts[0]} + ${parts[1]}i` : parts.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
-  };
   return Array.from({ length: Math.min(rows, 12) }, (_, row) =>
-    Array.from({ length: Math.min(columns, 12) }, (_, column) => one(row * columns + column).slice(0, 200)));
+    Array.from({ length: Math.min(columns, 12) }, (_, column) => textOf(read, dtype, row * columns + column).slice(0, 200)));
 }
 
 /** Works on all, some at once, until one fails. */

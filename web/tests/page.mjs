@@ -130,12 +130,47 @@ await test("a damaged chunk", async () => {
   objects.set("/damaged/c/1/0", numbers(3));
   await visit(`${data.url}/damaged`);
   assert.match(await textOf("#values"), /a chunk cannot be read:[\s\S]*c\/1\/0[\s\S]*8 in a chunk that is not stored[\s\S]*8 in a chunk that cannot be read/);
-  assert.deepEqual((await cells())[1], ["4", "5", "6", "7"]);
+  assert.deepEqual((await cells()).slice(1, 3), [["4", "5", "6", "7"], Array(4).fill("cannot be read")]);
+  await page.focus("#values canvas");
+  for (const [text, count] of [["axis 0 2, axis 1 0, cannot be read", 2], ["axis 0 4, axis 1 0, value -1 (the fill value: the chunk is not stored)", 2]]) {
+    for (let at = 0; at < count; at++) await page.keyboard.press("ArrowDown");
+    assert.equal(await textOf("#values output"), text);
+  }
   await shot("damaged");
   objects.set("/damaged/c/0/0", numbers(3)) && objects.set("/damaged/c/2/0", numbers(3));
   await visit(`${data.url}/damaged`);
   assert.match(await textOf("#values .fault"), /c\/0\/0|c\/1\/0|c\/2\/0/);
   assert.match(await textOf("#about"), /shape/);
+});
+
+await test("values and fill values as the data type stores them", async () => {
+  const show = async (name, data_type, fill_value, elements, shape = [elements.length / (/complex/.test(data_type) ? 2 : 1)]) => {
+    // A number of 64 bits is not one of JSON.stringify.
+    objects.set(`/${name}/zarr.json`, text(String(array(shape, shape, { data_type, fill_value: "FILL" })).replace('"FILL"', fill_value)));
+    objects.set(`/${name}/c/${shape.map(() => 0).join("/")}`, Buffer.from(elements.buffer));
+    await visit(`${data.url}/${name}`);
+    await page.focus("#values canvas");
+    for (const key of ["ArrowRight", "ArrowLeft"]) await page.keyboard.press(key);
+    return textOf("#values .legend");
+  };
+  assert.match(await show("float32", "float32", "0.1", Float32Array.of(0.1, 0.2)), /^all 0.21 the fill value$/);
+  assert.match(await show("float16", "float16", "0.1", Uint16Array.of(0x2e66, 0x2e67)), /1 the fill value$/);
+  assert.match(await show("bfloat16", "bfloat16", "0.1", Uint16Array.of(0x3dcd, 0x3dce)), /1 the fill value$/);
+  assert.match(await show("complex", "complex64", "[0.1, 2]", Float32Array.of(0.1, 2, 2, 0.1)), /1 the fill value$/);
+  assert.equal(await textOf("#values output"), `axis 0 0, value ${Math.fround(0.1)} + 2i (the fill value)`);
+  assert.match(await show("int64", "int64", "9007199254740993", BigInt64Array.of(9007199254740993n, 9007199254740992n)), /1 the fill value$/);
+  assert.equal(await textOf("#values output"), "axis 0 0, value 9007199254740993 (the fill value)");
+  assert.match(await show("zero", "int64", "0", BigInt64Array.of(0n, 0n)), /^all 0$/);
+  const ends = Float64Array.of(-1.7e308, 1.7e308, Infinity, -Infinity);
+  assert.equal(await show("ends", "float64", "0", ends, [2, 2]), "-1.7e+308 to 1.7e+3081 Infinity1 -Infinity");
+  const colors = await page.evaluate(() => {
+    const canvas = document.querySelector("#values canvas");
+    return [[1, 1], [3, 1], [1, 3], [3, 3]].map(([x, y]) => canvas.getContext("2d").getImageData(x * canvas.width / 4, y * canvas.height / 4, 1, 1).data.join());
+  });
+  assert.equal(colors[0], "68,1,84,255");
+  assert.equal(colors[1], "253,231,37,255");
+  assert.equal(new Set(colors).size, 4);
+  assert.match(await show("line-ends", "float64", "0", ends), /^from -1.7e\+308 at the bottom to 1.7e\+308 at the top1 Infinity1 -Infinity$/);
 });
 
 await test("hostile names, attributes and documents", async () => {
