@@ -188,6 +188,7 @@ await test("hostile names, attributes and documents", async () => {
   await visit(`${data.url}/hostile`, "");
   const listed = await page.evaluate(() => Array.from(document.querySelectorAll("#tree button"), (one) => one.dataset.path));
   assert.deepEqual(new Set(listed), new Set(["", ...names]));
+  assert.match(await textOf("#check"), /^Check0 errors, 3 warnings(?!.*there is no such node)/s);
   for (const name of names) {
     await page.evaluate((name) => [...document.querySelectorAll("#tree button")].find((one) => one.dataset.path === name).click(), name);
     await settled();
