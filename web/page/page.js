@@ -229,7 +229,8 @@ function picture(about, found) {
 
 /** The form that chooses which axes are shown, and where. */
 function axesForm(about, view) {
-  const field = (name, label, value, most) => make("label", {}, `${label} `, make("input", { type: "number", name, value, min: 0, max: most, required: true }));
+  const limited = (size) => Math.min(Math.max(size, 0), Number.MAX_SAFE_INTEGER);
+  const field = (name, label, value, most) => make("label", {}, `${label} `, make("input", { type: "number", name, value, min: 0, max: limited(most), required: true }));
   const fields = about.shape.map((size, at) => {
     const axis = view[at];
     const isShown = typeof axis === "object";
@@ -238,7 +239,7 @@ function axesForm(about, view) {
     const inputs = isShown ? [field(`from-${at}`, "from", axis.start, size), field(`to-${at}`, "to", axis.stop, size)] : [field(`at-${at}`, "at", axis, size - 1)];
     choice.onchange = () => {
       const changed = [...view];
-      changed[at] = choice.value === "at" ? 0 : { start: 0, stop: size };
+      changed[at] = choice.value === "at" ? 0 : { start: 0, stop: limited(size) };
       // Two axes are shown at most: the first of the others gives way.
       const others = changed.flatMap((one, other) => (typeof one === "object" && other !== at ? [other] : []));
       if (choice.value === "shown" && others.length > 1) changed[others[0]] = 0;

@@ -2,6 +2,8 @@
 
 import ZipFileStore from "./zarrita/zip.js";
 
+export const isDocument = (key) => /\/(zarr\.json|\.z\w+)$/.test(key);
+
 /** Objects below a URL. It goes to no other server: names are parts of a path, and redirects are errors. */
 export class UrlStore {
   /** Whether an object is there, for each key that was asked for. */
@@ -45,7 +47,7 @@ export class UrlStore {
     if (this.#documents.has(key)) return this.#documents.get(key);
     const response = await this.#request(key, options, {});
     const bytes = response && await bytesOf(response);
-    if (/\/(zarr\.json|\.z\w+)$/.test(key)) this.#documents.set(key, bytes);
+    if (isDocument(key)) this.#documents.set(key, bytes);
     return bytes;
   }
 

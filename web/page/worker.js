@@ -3,7 +3,7 @@
 import { get, open } from "./zarr-kit/index.js";
 import { check, chunks, draw, info, nodes } from "./zarr-kit/report.js";
 import { ABOVE, BELOW, DAMAGED, FILL, MISSING, NOTHING, textOf, VALUE } from "./kinds.js";
-import { storeOf } from "./stores.js";
+import { isDocument, storeOf } from "./stores.js";
 
 /** Elements along an axis of a picture, and along a line; others are left out by a step. */
 const MOST = { 1: 4096, 2: 1024 };
@@ -57,21 +57,27 @@ const tasks = {
   async look({ path, view }, options) {
     if (array?.path !== path) throw new Error("another node is shown");
     const { shape } = array.about;
-    const inner = array.about.chunks?.inner?.shape;
+    // Without a list of keys, a description has inner chunks only of those that it is told.
+    const about = keys ? array.about : (array.told ??= await info(store, { ...options, path, keys: known().filter(isDocument) }));
+    const inner = about.chunks?.inner?.shape;
     const opened = (array.opened ??= await open(store, { ...options, path }));
     const limit = view ? CHOSEN : FIRST;
     // The form is shown with it, even if nothing can be read.
     options.view = view ??= firstView(shape);
     const shown = view.flatMap((axis, at) => (typeof axis === "object" ? [at] : []));
+    if (shape.includes(0)) return { view, kinds: [] };
     let planned;
     for (;;) {
       for (const axis of shown) view[axis].step = Math.max(1, Math.ceil((view[axis].stop - view[axis].start) / MOST[shown.length]));
       planned = await chunks(store, { ...options, path, keys, selection: view, most: limit.chunks });
-      const bytes = opened.elementSize * (inner ? ofInner(view, shape, inner) : planned.chunks.reduce((sum, { region }) => sum + volume(region), 0));
+      const sharded = inner && ofInner(view, shape, inner);
+      const bytes = opened.elementSize * (sharded ?? planned.chunks.reduce((sum, { region }) => sum + volume(region), 0));
       const longest = shown.reduce((one, two) => (view[two].stop - view[two].start > view[one].stop - view[one].start ? two : one), shown[0]);
-      if (planned.total <= limit.chunks && (bytes <= limit.bytes || (planned.total <= 1 && !inner))) break;
+      // One chunk is read as it is; an inner one as far as a chosen look would.
+      const isOne = planned.total <= 1 && (!inner || sharded <= inner.reduce((all, size) => all * size, 1));
+      if (planned.total <= limit.chunks && (bytes <= limit.bytes || (isOne && (!inner || bytes <= CHOSEN.bytes)))) break;
       if (limit === CHOSEN || view[longest].stop <= 1) {
-        throw new Error(`this lies in ${planned.total} chunks of ${Math.ceil(bytes / 2 ** 20)} MiB or more, and one look reads at most ${limit.chunks}, of ${limit.bytes >> 20} MiB: choose fewer elements`);
+        throw new Error(`this lies in ${planned.total} chunks of ${Math.ceil(bytes / 2 ** 20)} MiB or more, and one look reads at most ${limit.chunks}, of ${limit.bytes >> 20} MiB: ${isOne ? "read them by the command zarr-kit read" : "choose fewer elements"}`);
       }
       view[longest].stop = Math.ceil(view[longest].stop / 2);
     }
@@ -183,7 +189,7 @@ function half(bits) {
 /** The fill value as the data type stores it: an element of the array without its chunks. Nothing if it is not shown apart. */
 async function fillOf(path, { fill_value: fill, shape, data_type: type }, options) {
   if (fill === null || typeof fill === "boolean" || (fill === 0 && /int/.test(type))) return [];
-  const documents = { get: (key, given) => (/\/(zarr\.json|\.z\w+)$/.test(key) ? store.get(key, given) : undefined) };
+  const documents = { get: (key, given) => (isDocument(key) ? store.get(key, given) : undefined) };
   return Array.from((await get(await open(documents, { ...options, path }), shape.map(() => 0), options)).data);
 }
 

@@ -268,11 +268,31 @@ await test("shards of a gigabyte, and an axis longer than numbers", async () => 
   await visit(`${data.url}/shards`);
   assert.equal(await textOf(".fault"), "");
   assert.match(await textOf("#values"), /1 chunk, 0 not stored/);
+  assert.equal(await page.inputValue("[name=to-1]"), "32768", "the first look is cut to 64 MiB");
   assert.deepEqual((await cells())[0].slice(0, 1), ["0"]);
   objects.set("/long/zarr.json", array([2 ** 60], [1]));
   await visit(`${data.url}/long`);
   assert.equal(await textOf("#values .fault"), "");
   assert.match(await textOf("#values"), /256 chunks|128 chunks/);
+  await page.locator("[name=role-0]").selectOption("at");
+  await settled();
+  await page.locator("[name=role-0]").selectOption("shown");
+  await settled();
+  assert.equal(await page.inputValue("[name=to-0]"), String(Number.MAX_SAFE_INTEGER));
+  // An inner chunk of more than the first look reads, and of more than any.
+  for (const [edge, message] of [[8192, /^$/], [24576, /of 1152 MiB or more, .*: read them by the command zarr-kit read/]]) {
+    objects.set("/inner/zarr.json", array([edge, edge], [edge, edge], { codecs: [{ name: "sharding_indexed", configuration: { ...inner, chunk_shape: [edge, edge] } }] }));
+    objects.set("/inner/c/0/0", index.subarray(0, 16));
+    await visit(`${data.url}/inner`);
+    assert.match(await textOf("#values .fault"), message);
+  }
+  objects.set("/empty/zarr.json", array([0, 5], [1, 5]));
+  await visit(`${data.url}/empty`);
+  for (const press of [undefined, () => page.click("#axes button"), () => page.locator("[name=role-0]").selectOption("shown")]) {
+    await press?.();
+    await settled();
+    assert.equal(await textOf("#values .out"), "There are no elements.");
+  }
 });
 
 await test("large grids are not read whole, and are asked for only by a button", async () => {
