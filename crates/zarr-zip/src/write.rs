@@ -7,7 +7,7 @@ use std::io::{self, IoSlice, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::slice::from_ref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -33,8 +33,11 @@ pub(super) struct Draft {
     file: File,
     /// Where the new objects are in the temporary file.
     pub(super) entries: BTreeMap<String, Written>,
-    next_version: u64,
 }
+
+/// The next number of a version. It counts on over all drafts: what one added that was given up is no
+/// version of the next one.
+static NEXT_VERSION: AtomicU64 = AtomicU64::new(0);
 
 /// An object that was added.
 #[derive(Debug)]
@@ -160,7 +163,6 @@ impl Draft {
             temporary: Some(temporary),
             file: shared,
             entries: BTreeMap::new(),
-            next_version: 0,
         })
     }
 
@@ -193,8 +195,7 @@ impl Draft {
         for piece in pieces {
             zip.write_all(piece).map_err(|error| StoreError::io(Operation::Put, key, error))?;
         }
-        let version = self.next_version;
-        self.next_version += 1;
+        let version = NEXT_VERSION.fetch_add(1, Ordering::Relaxed);
         self.entries.insert(key.to_string(), Written { start, size, version });
         Ok(())
     }

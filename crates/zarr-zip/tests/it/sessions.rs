@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use zarr_store::{
-    Change, Durability, Fault, FaultStore, Links, Prefix, PutMode, PutOutcome, ReadRange, Session,
-    Store, StoreError, StoreExt as _, UpdatePolicy, conformance, update,
+    Change, Durability, Fault, FaultStore, Links, Prefix, PutMode, PutOutcome,
+    ReadRange, Session, Store, StoreError, StoreExt as _, UpdatePolicy, conformance, update,
 };
 use zarr_store_tests::required::Required;
 use zarr_store_tests::{key, keys_below, objects};
@@ -165,6 +165,21 @@ fn what_is_not_committed_is_dropped() {
     add(&path, &["b"]);
     assert_eq!(keys(&path), ["b"]);
     assert_eq!(keys_below(&*store, "").len(), 1);
+}
+
+/// Two sessions that put different bytes in the same place: a reader that keeps what it read by its
+/// version must not take those of the first for those of the second.
+#[test]
+fn objects_of_different_sessions_have_different_versions() {
+    let (_folder, path) = temporary();
+    add(&path, &["old"]);
+    let versions = [b"1", b"2"].map(|bytes| {
+        let session = session(&path);
+        session.store().put(&key("a"), bytes).unwrap();
+        let version = session.store().head(&key("a")).unwrap().unwrap().version;
+        version.expect("a version")
+    });
+    assert_ne!(versions[0], versions[1]);
 }
 
 /// An operation that fails anywhere, before or after it took effect, adds nothing.
