@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::io;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zarr_store::{
-    DocumentLimit, Durability, Key, LocalStore, Operation, ProcessLocks, Store, StoreError,
+    DocumentLimit, Durability, Key, Listing, LocalStore, ObjectMeta, Operation, Prefix,
+    ProcessLocks, Store, StoreError, failed_listing, sorted,
 };
 
 use super::archive::Archive;
@@ -228,6 +230,21 @@ impl ZipStore {
                 }
             }
         }
+    }
+
+    /// The objects below `prefix`, sorted, from one archive.
+    pub(super) fn described(&self, prefix: &Prefix) -> Listing<'static, (Key, ObjectMeta)> {
+        let archive = match self.current() {
+            Ok(Some(archive)) => archive,
+            Ok(None) => return Box::new(iter::empty()),
+            Err(error) => return failed_listing(error),
+        };
+        let keys: Vec<String> =
+            sorted::below(&archive.entries, prefix).map(str::to_owned).collect();
+        Box::new(keys.into_iter().filter_map(move |key| match Key::new(key) {
+            Ok(key) => archive.head(&key).map(|meta| Ok((key, meta))),
+            Err(error) => Some(Err(error.into())),
+        }))
     }
 }
 

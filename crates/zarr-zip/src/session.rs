@@ -16,7 +16,7 @@ use zarr_store::{
 use super::archive::Archive;
 use super::handle::{ZipStore, refuse_deletion};
 use super::turn::Turn;
-use super::write::{Draft, container, replaced};
+use super::write::{Draft, Written, container, replaced};
 
 /// The store of a session.
 #[derive(Debug)]
@@ -200,10 +200,14 @@ impl Store for ZipSession {
     }
 
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-        self.look(Operation::Head, key.as_str(), |draft, base| {
-            let written = draft.and_then(|draft| Some(draft.entries.get(key.as_str())?.meta()));
-            Ok(written.or_else(|| base.and_then(|base| base.head(key))))
-        })
+        self.refuse_forked(Operation::Head, key.as_str())?;
+        if let State::Open { draft, .. } = &*self.state() {
+            let written = draft.as_ref().and_then(|draft| draft.entries.get(key.as_str()));
+            if written.is_some() || !self.in_base(key) {
+                return Ok(written.map(Written::meta));
+            }
+        }
+        self.zip.head(key)
     }
 
     /// Objects that a session adds are not deflated.

@@ -1,7 +1,6 @@
 //! The store in an archive.
 
 use std::io::IoSlice;
-use std::iter;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -69,12 +68,9 @@ impl Store for ZipStore {
         self.inner.path.as_ref().map(begin).transpose()
     }
 
+    /// Of the archive as it is now: who keeps what was read asks so whether it still counts.
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-        let known = self.known().and_then(|archive| archive.head(key));
-        Ok(match known {
-            Some(meta) => Some(meta),
-            None => self.current()?.and_then(|archive| archive.head(key)),
-        })
+        Ok(self.refreshed()?.and_then(|archive| archive.head(key)))
     }
 
     fn refuse_inflated(&self, key: &Key, most: u64) -> Result<(), StoreError> {
@@ -95,14 +91,11 @@ impl Store for ZipStore {
     }
 
     fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
-        let archive = match self.current() {
-            Ok(Some(archive)) => archive,
-            Ok(None) => return Box::new(iter::empty()),
-            Err(error) => return failed_listing(error),
-        };
-        let keys: Vec<String> =
-            sorted::below(&archive.entries, prefix).map(str::to_owned).collect();
-        Box::new(keys.into_iter().map(|key| Ok(Key::new(key)?)))
+        Box::new(self.described(prefix).map(|found| found.map(|(key, _)| key)))
+    }
+
+    fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
+        Some(self.described(prefix))
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {

@@ -89,10 +89,14 @@ fn targets_that_changed_are_named() {
     let message = |name: &str| store.read(&key(name)).unwrap_err().to_string();
     let mut messages = vec![message("long"), message("gone"), message("whole")];
     assert_eq!(store.read(&key("a")).unwrap(), Some((0..10).collect()));
+    assert!(store.head(&key("a")).unwrap().is_some_and(|meta| meta.version.is_some()));
     fs::write(home.join("data/x.bin"), [7; 50]).unwrap();
     messages.push(message("a"));
+    // Who keeps what was read is told, too.
+    store.head(&key("a")).unwrap_err();
     fs::remove_file(home.join("data/x.bin")).unwrap();
     messages.push(message("a"));
+    store.head(&key("a")).unwrap_err();
     insta::assert_snapshot!(messages.join("\n"));
 }
 

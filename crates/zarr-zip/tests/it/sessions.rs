@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use zarr_store::{
-    Change, Durability, Fault, FaultStore, Links, Prefix, PutMode, PutOutcome,
+    Change, Durability, Fault, FaultStore, Links, MemoryStore, Prefix, PutMode, PutOutcome,
     ReadRange, Session, Store, StoreError, StoreExt as _, UpdatePolicy, conformance, update,
 };
 use zarr_store_tests::required::Required;
@@ -180,6 +180,44 @@ fn objects_of_different_sessions_have_different_versions() {
         version.expect("a version")
     });
     assert_ne!(versions[0], versions[1]);
+}
+
+/// A reader may keep what it read while the version is the same: it is told of a replaced archive, in
+/// a session too.
+#[test]
+fn a_version_is_of_the_archive_as_it_is_now() {
+    let (_folder, path) = temporary();
+    add(&path, &["a"]);
+    let old = fs::read(&path).unwrap();
+    let remote = Arc::new(MemoryStore::new());
+    remote.put(&key("x.zip"), &old).unwrap();
+    let within = ZipStore::within(remote.clone(), key("x.zip")).unwrap();
+    let zip = ZipStore::open(&path).unwrap();
+    let session = zip.session().unwrap().unwrap();
+    session.store().put(&key("b"), b"2").unwrap();
+    let stores: [&dyn Store; 3] = [&zip, &within, &**session.store()];
+    for store in stores {
+        assert!(store.head(&key("a")).unwrap().is_some());
+    }
+    for store in [&zip, &within] {
+        let described: Vec<_> = store.list_described(&Prefix::root()).unwrap().collect();
+        let [Ok((found, meta))] = &described[..] else { panic!("{described:?}") };
+        assert_eq!((found.as_str(), Some(meta)), ("a", store.head(found).unwrap().as_ref()));
+    }
+    let other = archive(&[Entry::stored("a", b"other")]);
+    fs::write(&path, &other).unwrap();
+    remote.put(&key("x.zip"), &other).unwrap();
+    for store in stores {
+        store.head(&key("a")).unwrap_err();
+        store.read(&key("a")).unwrap_err();
+    }
+    // What the session added is still what it was.
+    assert!(session.store().head(&key("b")).unwrap().is_some());
+    fs::remove_file(&path).unwrap();
+    Store::delete(&*remote, &key("x.zip")).unwrap();
+    for store in stores {
+        store.head(&key("a")).unwrap_err();
+    }
 }
 
 /// An operation that fails anywhere, before or after it took effect, adds nothing.
