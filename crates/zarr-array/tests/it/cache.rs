@@ -241,6 +241,13 @@ fn faults_are_told_as_without_the_cache() {
         assert_eq!(text(with), text(without), "{region:?}");
     }
     assert!(array.read([15..16, 15..16]).is_err());
+    // By each way to read: one attempt with the cache, and one without.
+    let points = Points::from([[15], [15]]);
+    let view = View::new(&[1], &[2], 0).unwrap();
+    let mut bytes = [0; 2];
+    store.asked();
+    assert!(array.read_into(&points, Output::new(&mut bytes, &view, 1).unwrap()).is_err());
+    assert_eq!(store.asked().0, 1);
     let mut short = [0_u8; 3];
     let refused = array.read_into([0..2, 0..2], &mut short).expect_err("of another length");
     assert!(matches!(refused, ArrayError::BufferLength { .. }), "{refused}");

@@ -135,10 +135,10 @@ impl Array {
             Wanted::Product(selected) => selected,
             points @ Wanted::Points { .. } => {
                 if let Some(out) = out.as_mut_slice() {
-                    return self.read_wanted(selection, points, out);
+                    return self.read_past_cache(points, out);
                 }
                 let mut elements = points.zeroed()?;
-                self.read_wanted(selection, points, &mut elements)?;
+                self.read_past_cache(points, &mut elements)?;
                 return copied(&elements, out);
             }
         };

@@ -83,6 +83,15 @@ impl Array {
         {
             return Ok(());
         }
+        self.read_past_cache(wanted, out)
+    }
+
+    /// As [`read_wanted`](Self::read_wanted), without the cache.
+    pub(in crate::array) fn read_past_cache(
+        &self,
+        wanted: Wanted<'_>,
+        out: &mut [u8],
+    ) -> Result<(), ArrayError> {
         match wanted {
             Wanted::Product(selected) => {
                 let threads = self.threads_for(out.len());
