@@ -120,11 +120,14 @@ impl Array {
         }
         let units = cache.units.get_or_init(|| self.array_of_units(cache.kept.limit()));
         let (units, largest) = units.as_ref()?.clone();
-        if let AnySelection::Product(selection) = selection {
-            let touched = narrow(units.layout().select(selection).ok()?.len());
-            if touched.saturating_mul(largest) > cache.kept.limit() {
-                return None;
+        let touched = match selection {
+            AnySelection::Product(selection) => units.layout().select(selection).ok()?.len(),
+            AnySelection::Points(points) => {
+                wide(points.len()).min(units.grid().occupied_chunks().unwrap_or(u64::MAX))
             }
+        };
+        if narrow(touched).saturating_mul(largest) > cache.kept.limit() {
+            return None;
         }
         let store = Units {
             array: Self { cache: None, ..self.clone() }.with_threads(NonZeroUsize::MIN),

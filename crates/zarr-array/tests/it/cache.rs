@@ -121,6 +121,25 @@ fn what_does_not_fit_is_read_without_the_cache() {
     assert_eq!(decodes.load(Ordering::Relaxed), 0);
 }
 
+/// As for lists: the points that touch more than fits.
+#[test]
+fn points_that_may_touch_more_than_fits_are_read_without_the_cache() {
+    let (store, plain, decodes) = watched();
+    let array = plain.clone().with_cache(1000);
+    array.read([0..2, 0..4]).expect("reads");
+    decodes.store(0, Ordering::Relaxed);
+    store.asked();
+    // One in each inner chunk of a column of them.
+    let points = Points::from([[0, 2, 4, 6, 8, 10, 12, 14], [0; 8]]);
+    let wanted = plain.read(&points).expect("reads");
+    decodes.store(0, Ordering::Relaxed);
+    assert_eq!(array.read(&points).expect("reads"), wanted);
+    assert_eq!((store.asked().0, decodes.swap(0, Ordering::Relaxed)), (0, 8));
+    array.read([0..2, 0..4]).expect("reads");
+    array.read(Points::from([[0, 1], [0, 3]])).expect("reads");
+    assert_eq!(decodes.load(Ordering::Relaxed), 0);
+}
+
 /// The version of an object by its size alone, and a time.
 fn by_size(meta: ObjectMeta, modified: Option<SystemTime>) -> ObjectMeta {
     ObjectMeta { version: Some(Version::from_numbers([meta.size, 0, 0, 0])), modified, ..meta }
