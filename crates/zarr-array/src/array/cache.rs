@@ -189,7 +189,7 @@ struct Units {
 enum Seen {
     Missing,
     Version(Version),
-    /// It has no version, or the next one may look like it.
+    /// It has no version, or the next one may look like it, or the look-up failed.
     Unclear,
 }
 
@@ -203,7 +203,7 @@ impl Units {
         let starts: PerAxis<u64> = region.iter().map(|range| range.start).collect();
         let (chunk, within) = self.array.layout().locate(&starts).map_err(grid)?;
         let object = self.array.layout().key(&chunk)?;
-        let version = match self.seen(&chunk, &object)? {
+        let version = match self.seen(&chunk, &object) {
             Seen::Version(version) => version,
             Seen::Unclear => return Err(unclear().into()),
             Seen::Missing => {
@@ -234,30 +234,26 @@ impl Units {
         Ok(Some(unit_of))
     }
 
-    /// How this read sees an object: it is looked up once.
-    fn seen(&self, chunk: &[u64], object: &Key) -> Result<Seen, ArrayError> {
+    /// How this read sees an object. One thread looks it up, and others wait for it.
+    fn seen(&self, chunk: &[u64], object: &Key) -> Seen {
         let seen = {
             let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(versions.entry(chunk.to_vec()).or_default())
         };
-        if let Some(seen) = seen.get() {
-            return Ok(seen.clone());
-        }
-        let found = match self.array.store().head(object)? {
-            None => Seen::Missing,
-            Some(ObjectMeta { version: None, .. }) => {
+        let look = || match self.array.store().head(object) {
+            Ok(None) => Seen::Missing,
+            Ok(Some(ObjectMeta { version: None, .. })) => {
                 self.cache.is_off.store(true, Ordering::Relaxed);
                 Seen::Unclear
             }
-            Some(ObjectMeta { version: Some(version), modified, .. }) => {
-                match modified.is_none_or(is_past) {
-                    true => Seen::Version(version),
-                    false => Seen::Unclear,
-                }
+            Ok(Some(ObjectMeta { version: Some(version), modified, .. }))
+                if modified.is_none_or(is_past) =>
+            {
+                Seen::Version(version)
             }
+            Ok(Some(_)) | Err(_) => Seen::Unclear,
         };
-        // Another thread may have looked it up meanwhile.
-        Ok(seen.get_or_init(|| found).clone())
+        seen.get_or_init(look).clone()
     }
 
     /// Decodes a part of a chunk into a box of this shape, which it may fill in part, and the version of

@@ -140,6 +140,30 @@ fn points_that_may_touch_more_than_fits_are_read_without_the_cache() {
     assert_eq!(decodes.load(Ordering::Relaxed), 0);
 }
 
+#[test]
+fn many_threads_look_an_object_up_once() {
+    let decodes = Arc::new(AtomicU64::new(0));
+    let (codec, options) = counted(&decodes);
+    let builder = ArrayBuilder::new([64], DataType::Uint8).chunk_shape([64]);
+    let builder = builder.codecs([Codec::sharding([1], [Codec::bytes(), codec])]);
+    let store = Watched::new(MemoryStore::new());
+    let metadata = builder.build().expect("valid");
+    let array = Array::create_with(store.clone(), &Prefix::root(), metadata, options);
+    let array = array.expect("creates").with_cache(1 << 20);
+    let array = array.with_threads(NonZeroUsize::new(16).expect("not 0"));
+    array.write(0..64, &[1; 64]).expect("writes");
+    store.tell(|meta| {
+        thread::sleep(Duration::from_millis(2));
+        meta
+    });
+    for decoded in [64, 0] {
+        decodes.store(0, Ordering::Relaxed);
+        store.asked();
+        assert_eq!(array.read(0..64).expect("reads"), [1; 64]);
+        assert_eq!((store.asked().0, decodes.load(Ordering::Relaxed)), (1, decoded));
+    }
+}
+
 /// The version of an object by its size alone, and a time.
 fn by_size(meta: ObjectMeta, modified: Option<SystemTime>) -> ObjectMeta {
     ObjectMeta { version: Some(Version::from_numbers([meta.size, 0, 0, 0])), modified, ..meta }
