@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 use std::io::{self, IoSlice};
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -43,6 +43,10 @@ const NEAR: u64 = 256;
 /// How long after a write the clock of a file system may give another write the same time.
 const TICK: Duration = Duration::from_millis(50);
 
+/// After so many reads in a row that failed because of what the store tells of versions, it is no
+/// accident: a server refuses look-ups, or its look-ups and reads tell different versions.
+const FUTILE: u32 = 3;
+
 /// The same, where all times are whole seconds, or every other second.
 const LONG_TICK: Duration = Duration::from_millis(2050);
 
@@ -51,8 +55,10 @@ pub(super) struct Cache {
     kept: Recent<Unit>,
     /// The array of units, and the cost of the largest; `None` if the array is read without the cache.
     units: OnceLock<Option<(Array, usize)>>,
-    /// Whether the store turned out to tell no versions.
+    /// Whether the store turned out to tell no versions that the cache can use.
     is_off: AtomicBool,
+    /// How many reads in a row failed because of what the store tells of versions.
+    futile: AtomicU32,
 }
 
 /// A unit, and the version of its object.
@@ -64,8 +70,8 @@ struct Unit {
 
 impl Cache {
     fn new(bytes: usize) -> Self {
-        let kept = Recent::new(bytes);
-        Self { kept, units: OnceLock::new(), is_off: AtomicBool::new(false) }
+        let (kept, units) = (Recent::new(bytes), OnceLock::new());
+        Self { kept, units, is_off: AtomicBool::new(false), futile: AtomicU32::new(0) }
     }
 
     /// An empty one with the same limit, for another array.
@@ -134,6 +140,7 @@ impl Array {
             layout: units.layout().clone(),
             cache: Arc::clone(cache),
             versions: Mutex::default(),
+            is_futile: AtomicBool::new(false),
         };
         let settings = Self {
             hierarchy: units.hierarchy,
@@ -182,6 +189,8 @@ struct Units {
     cache: Arc<Cache>,
     /// By the number of the object's chunk.
     versions: Mutex<HashMap<Vec<u64>, Arc<OnceLock<Seen>>>>,
+    /// Whether this read counts as futile.
+    is_futile: AtomicBool,
 }
 
 /// An object as this read sees it.
@@ -227,8 +236,10 @@ impl Units {
         let part = ChunkRegion::of_chunk(&chunk, &chunk_shape, &in_chunk, is_whole);
         let (elements, read) = self.decoded(&part, object, &shape, &lengths)?;
         if read.as_ref() != Some(&version) {
+            self.count_as_futile();
             return Err(unclear().into());
         }
+        self.cache.futile.store(0, Ordering::Relaxed);
         let unit_of = Unit { elements: Arc::new(elements), version };
         self.cache.kept.insert(&unit, unit_of.clone(), unit_of.elements.len());
         Ok(Some(unit_of))
@@ -251,9 +262,25 @@ impl Units {
             {
                 Seen::Version(version)
             }
-            Ok(Some(_)) | Err(_) => Seen::Unclear,
+            Ok(Some(_)) => Seen::Unclear,
+            Err(error) => {
+                if error.cannot_list() {
+                    self.count_as_futile();
+                }
+                Seen::Unclear
+            }
         };
         seen.get_or_init(look).clone()
+    }
+
+    /// Counts the read, once, as one that failed because of what the store tells of versions.
+    fn count_as_futile(&self) {
+        let Cache { futile, is_off, .. } = &*self.cache;
+        if !self.is_futile.swap(true, Ordering::Relaxed)
+            && futile.fetch_add(1, Ordering::Relaxed).saturating_add(1) >= FUTILE
+        {
+            is_off.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Decodes a part of a chunk into a box of this shape, which it may fill in part, and the version of

@@ -8,13 +8,14 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use zarr_array::store::{
-    Key, LocalStore, MemoryStore, ObjectMeta, Prefix, Store, StoreExt as _, Version,
+    Key, LocalStore, MemoryStore, ObjectMeta, Operation, Prefix, Store, StoreError, StoreExt as _,
+    Version,
 };
 use zarr_array::{AnySelection, Array, ArrayError, AxisSelection, Points, Selection, Truncation};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid, Codec, DataType};
 use zarr_view::{Output, View};
 
-use watched::{Tells, Watched, counted};
+use watched::{HeadsTell, Tells, Watched, counted};
 
 mod watched;
 
@@ -223,6 +224,50 @@ fn stores_without_versions_are_read_without_the_cache() {
         assert_eq!(array.read([0..2, 0..2]).expect("reads"), [round; 4]);
         assert_eq!(store.asked().0, u64::from(round == 0));
     }
+}
+
+/// Each read would pay for an attempt that fails, for ever.
+#[test]
+fn stores_whose_look_ups_are_of_no_use_are_read_without_the_cache_in_the_end() {
+    let refused: HeadsTell = |_| {
+        let key = Key::new("c/0/0").expect("a key");
+        Err(StoreError::unsupported(Operation::Head, &key, "HEAD"))
+    };
+    let other: HeadsTell =
+        |meta| Ok(ObjectMeta { version: Some(Version::from_numbers([9; 4])), ..meta });
+    for useless in [refused, other] {
+        let (store, plain, _) = watched();
+        let array = plain.clone().with_cache(1 << 20);
+        let window = || [7..9, 7..9];
+        let wanted = plain.read(window()).expect("reads");
+        let heads = |array: &Array| {
+            store.asked();
+            assert_eq!(array.read(window()).expect("reads"), wanted);
+            store.asked().0
+        };
+        // Some reads that fail are an accident, such as an object that others replace.
+        for _ in 0..2 {
+            store.tell_heads(Some(useless));
+            assert!(heads(&array) > 0 && heads(&array) > 0);
+            store.tell_heads(None);
+            plain.write((7, 7), &wanted[..1]).expect("writes");
+            assert_eq!(heads(&array), 4);
+        }
+        store.tell_heads(Some(useless));
+        let asked: Vec<u64> = (0..5).map(|_| heads(&array)).collect();
+        assert!(asked[2] > 0 && asked[3..] == [0, 0], "{asked:?}");
+    }
+    // What may pass is not counted.
+    let (store, plain, _) = watched();
+    let array = plain.with_cache(1 << 20);
+    store.tell_heads(Some(|_| {
+        let lost = std::io::ErrorKind::ConnectionReset.into();
+        Err(StoreError::io(Operation::Head, "c/0/0", lost))
+    }));
+    for _ in 0..9 {
+        array.read([0..1, 0..1]).expect("reads");
+    }
+    assert_eq!(store.asked().0, 9);
 }
 
 #[test]

@@ -33,6 +33,9 @@ pub(super) fn counted(decodes: &Arc<AtomicU64>) -> (Codec, Options) {
 /// What a store says of its objects.
 pub(super) type Tells = fn(ObjectMeta) -> ObjectMeta;
 
+/// What it says in answer to heads alone.
+pub(super) type HeadsTell = fn(ObjectMeta) -> Result<ObjectMeta, StoreError>;
+
 /// A store that counts, says what it is told to of its objects, and lets others write before a get.
 #[derive(Debug)]
 pub(super) struct Watched {
@@ -40,14 +43,16 @@ pub(super) struct Watched {
     heads: AtomicU64,
     gets: AtomicU64,
     tells: Mutex<Option<Tells>>,
+    heads_tell: Mutex<Option<HeadsTell>>,
     pub(super) before_get: Mutex<Option<(Key, Vec<u8>)>>,
 }
 
 impl Watched {
     pub(super) fn new(inner: impl Store + 'static) -> Arc<Self> {
         let (heads, gets) = (AtomicU64::new(0), AtomicU64::new(0));
-        let (tells, before_get) = (Mutex::default(), Mutex::default());
-        Arc::new(Self { inner: Arc::new(inner), heads, gets, tells, before_get })
+        let (tells, heads_tell) = (Mutex::default(), Mutex::default());
+        let before_get = Mutex::default();
+        Arc::new(Self { inner: Arc::new(inner), heads, gets, tells, heads_tell, before_get })
     }
 
     /// The heads and gets since the last call.
@@ -57,6 +62,10 @@ impl Watched {
 
     pub(super) fn tell(&self, tells: Tells) {
         *self.tells.lock().unwrap() = Some(tells);
+    }
+
+    pub(super) fn tell_heads(&self, tells: Option<HeadsTell>) {
+        *self.heads_tell.lock().unwrap() = tells;
     }
 
     fn told(&self, found: Option<ObjectMeta>) -> Option<ObjectMeta> {
@@ -90,7 +99,11 @@ impl Layer for Watched {
 
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
         self.heads.fetch_add(1, Ordering::Relaxed);
-        Ok(self.told(Store::head(&*self.inner, key)?))
+        let found = self.told(Store::head(&*self.inner, key)?);
+        match *self.heads_tell.lock().unwrap() {
+            Some(tells) => found.map(tells).transpose(),
+            None => Ok(found),
+        }
     }
 
     fn pass<T>(
