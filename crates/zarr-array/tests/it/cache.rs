@@ -14,6 +14,7 @@ use zarr_array::store::{
 use zarr_array::{AnySelection, Array, ArrayError, AxisSelection, Points, Selection, Truncation};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid, Codec, DataType};
 use zarr_view::{Output, View};
+use zarr_zip::ZipStore;
 
 use watched::{HeadsTell, Tells, Watched, counted};
 
@@ -473,6 +474,37 @@ fn arrays_of_one_element_and_of_none() {
             assert_eq!(array.read_as::<i32>(&all).expect("reads"), vec![value; count]);
         }
     }
+}
+
+/// A session that is given up, and the next one; then the archive is replaced.
+#[test]
+fn reads_of_archives_are_of_what_is_in_them_now() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.zip");
+    let builder = ArrayBuilder::new([4], DataType::Uint8).chunk_shape([4]);
+    let metadata = builder.codecs([Codec::sharding([2], [Codec::bytes()])]).build().expect("valid");
+    let zip = Arc::new(ZipStore::create(&path).expect("opens"));
+    let array = Array::create(zip.clone(), &Prefix::root(), metadata).expect("creates");
+    let array = array.with_cache(1 << 20);
+    let old = std::fs::read(&path).expect("reads");
+    for round in 1..=3 {
+        let session = zip.session().expect("begins").expect("has sessions");
+        let inside = array.clone().with_store(Arc::clone(session.store()));
+        inside.write(0..4, &[round; 4]).expect("writes");
+        for _ in 0..2 {
+            assert_eq!(inside.read(0..4).expect("reads"), [round; 4]);
+            assert_eq!(inside.read(1..2).expect("reads"), [round]);
+        }
+        if round == 3 {
+            session.commit().expect("commits");
+        }
+    }
+    thread::sleep(Duration::from_millis(60));
+    for _ in 0..2 {
+        assert_eq!(array.read(0..4).expect("reads"), [3; 4]);
+    }
+    std::fs::write(&path, old).expect("writes");
+    array.read(0..4).expect_err("was replaced");
 }
 
 /// One thread replaces a shard of equal elements, others read windows of it: each read is of one
