@@ -3,21 +3,19 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use zarr_array::store::{
-    Key, LocalStore, MemoryStore, ObjectMeta, Operation, Prefix, Store, StoreError, StoreExt as _,
-    Version,
-};
+use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{AnySelection, Array, ArrayError, AxisSelection, Points, Selection, Truncation};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid, Codec, DataType};
 use zarr_view::{Output, View};
-use zarr_zip::ZipStore;
 
-use watched::{HeadsTell, Tells, Watched, counted};
+use watched::{Watched, counted};
 
+mod others;
+mod versions;
 mod watched;
 
 /// 16 by 16 in shards of 8 by 8 with inner chunks of 2 by 4, all stored.
@@ -164,111 +162,6 @@ fn many_threads_look_an_object_up_once() {
         assert_eq!(array.read(0..64).expect("reads"), [1; 64]);
         assert_eq!((store.asked().0, decodes.load(Ordering::Relaxed)), (1, decoded));
     }
-}
-
-/// The version of an object by its size alone, and a time.
-fn by_size(meta: ObjectMeta, modified: Option<SystemTime>) -> ObjectMeta {
-    ObjectMeta { version: Some(Version::from_numbers([meta.size, 0, 0, 0])), modified, ..meta }
-}
-
-fn whole_seconds(before: u64) -> SystemTime {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
-    SystemTime::UNIX_EPOCH + Duration::from_secs(since - before)
-}
-
-#[test]
-fn objects_whose_next_version_may_look_like_this_one_are_not_kept() {
-    let young: [Tells; 4] = [
-        |meta| by_size(meta, Some(SystemTime::now())),
-        // The clock of a server that is ahead.
-        |meta| by_size(meta, Some(SystemTime::now() + Duration::from_secs(3))),
-        |meta| by_size(meta, Some(SystemTime::now() - Duration::from_millis(30))),
-        |meta| by_size(meta, Some(whole_seconds(1))),
-    ];
-    for tells in young {
-        let (store, decodes) = (Watched::new(MemoryStore::new()), Arc::default());
-        let (codec, options) = counted(&decodes);
-        let builder = ArrayBuilder::new([4], DataType::Uint8).chunk_shape([4]);
-        let metadata = builder.codecs([Codec::bytes(), codec]).build().expect("valid");
-        let array = Array::create_with(store.clone(), &Prefix::root(), metadata, options);
-        let plain = array.expect("creates");
-        let array = plain.clone().with_cache(1 << 20);
-        store.tell(tells);
-        for round in 1..5 {
-            plain.write(0..4, &[round; 4]).expect("writes");
-            assert_eq!(array.read(0..4).expect("reads"), [round; 4]);
-        }
-        // The same version, a while later.
-        let old: [Tells; 2] = [
-            |meta| by_size(meta, Some(SystemTime::now() - Duration::from_millis(90))),
-            |meta| by_size(meta, Some(whole_seconds(4))),
-        ];
-        for tells in old {
-            let array = plain.clone().with_cache(1 << 20);
-            store.tell(tells);
-            decodes.store(0, Ordering::Relaxed);
-            assert_eq!(array.read(0..4).expect("reads"), [4; 4]);
-            assert_eq!(array.read(0..4).expect("reads"), [4; 4]);
-            assert_eq!(decodes.load(Ordering::Relaxed), 1);
-        }
-    }
-}
-
-#[test]
-fn stores_without_versions_are_read_without_the_cache() {
-    let (store, plain, _) = watched();
-    store.tell(|meta| ObjectMeta { version: None, ..meta });
-    let array = plain.clone().with_cache(1 << 20);
-    for round in 0..4_u8 {
-        plain.write([0..2, 0..2], &[round; 4]).expect("writes");
-        store.asked();
-        assert_eq!(array.read([0..2, 0..2]).expect("reads"), [round; 4]);
-        assert_eq!(store.asked().0, u64::from(round == 0));
-    }
-}
-
-/// Each read would pay for an attempt that fails, for ever.
-#[test]
-fn stores_whose_look_ups_are_of_no_use_are_read_without_the_cache_in_the_end() {
-    let refused: HeadsTell = |_| {
-        let key = Key::new("c/0/0").expect("a key");
-        Err(StoreError::unsupported(Operation::Head, &key, "HEAD"))
-    };
-    let other: HeadsTell =
-        |meta| Ok(ObjectMeta { version: Some(Version::from_numbers([9; 4])), ..meta });
-    for useless in [refused, other] {
-        let (store, plain, _) = watched();
-        let array = plain.clone().with_cache(1 << 20);
-        let window = || [7..9, 7..9];
-        let wanted = plain.read(window()).expect("reads");
-        let heads = |array: &Array| {
-            store.asked();
-            assert_eq!(array.read(window()).expect("reads"), wanted);
-            store.asked().0
-        };
-        // Some reads that fail are an accident, such as an object that others replace.
-        for _ in 0..2 {
-            store.tell_heads(Some(useless));
-            assert!(heads(&array) > 0 && heads(&array) > 0);
-            store.tell_heads(None);
-            plain.write((7, 7), &wanted[..1]).expect("writes");
-            assert_eq!(heads(&array), 4);
-        }
-        store.tell_heads(Some(useless));
-        let asked: Vec<u64> = (0..5).map(|_| heads(&array)).collect();
-        assert!(asked[2] > 0 && asked[3..] == [0, 0], "{asked:?}");
-    }
-    // What may pass is not counted.
-    let (store, plain, _) = watched();
-    let array = plain.with_cache(1 << 20);
-    store.tell_heads(Some(|_| {
-        let lost = std::io::ErrorKind::ConnectionReset.into();
-        Err(StoreError::io(Operation::Head, "c/0/0", lost))
-    }));
-    for _ in 0..9 {
-        array.read([0..1, 0..1]).expect("reads");
-    }
-    assert_eq!(store.asked().0, 9);
 }
 
 #[test]
@@ -474,103 +367,4 @@ fn arrays_of_one_element_and_of_none() {
             assert_eq!(array.read_as::<i32>(&all).expect("reads"), vec![value; count]);
         }
     }
-}
-
-/// A session that is given up, and the next one; then the archive is replaced.
-#[test]
-fn reads_of_archives_are_of_what_is_in_them_now() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("a.zip");
-    let builder = ArrayBuilder::new([4], DataType::Uint8).chunk_shape([4]);
-    let metadata = builder.codecs([Codec::sharding([2], [Codec::bytes()])]).build().expect("valid");
-    let zip = Arc::new(ZipStore::create(&path).expect("opens"));
-    let array = Array::create(zip.clone(), &Prefix::root(), metadata).expect("creates");
-    let array = array.with_cache(1 << 20);
-    let old = std::fs::read(&path).expect("reads");
-    for round in 1..=3 {
-        let session = zip.session().expect("begins").expect("has sessions");
-        let inside = array.clone().with_store(Arc::clone(session.store()));
-        inside.write(0..4, &[round; 4]).expect("writes");
-        for _ in 0..2 {
-            assert_eq!(inside.read(0..4).expect("reads"), [round; 4]);
-            assert_eq!(inside.read(1..2).expect("reads"), [round]);
-        }
-        if round == 3 {
-            session.commit().expect("commits");
-        }
-    }
-    thread::sleep(Duration::from_millis(60));
-    for _ in 0..2 {
-        assert_eq!(array.read(0..4).expect("reads"), [3; 4]);
-    }
-    std::fs::write(&path, old).expect("writes");
-    array.read(0..4).expect_err("was replaced");
-}
-
-/// One thread replaces a shard of equal elements, others read windows of it: each read is of one
-/// version, and of none older than what was written before it began.
-fn reads_while_others_write(store: Arc<dyn Store>, rounds: u8) {
-    let builder = ArrayBuilder::new([8, 8], DataType::Uint8).chunk_shape([8, 8]);
-    let codecs = [Codec::sharding([2, 4], [Codec::bytes()])];
-    let metadata = builder.codecs(codecs).build().expect("valid");
-    let plain = Array::create(store, &Prefix::root(), metadata).expect("creates");
-    plain.write([0..8, 0..8], &[1; 64]).expect("writes");
-    let array = plain.clone().with_cache(1500);
-    let (written, done) = (AtomicU64::new(1), AtomicBool::new(false));
-    thread::scope(|scope| {
-        for reader in 0..3 {
-            let (array, written, done) = (array.clone(), &written, &done);
-            scope.spawn(move || {
-                let mut random = Random(reader);
-                while !done.load(Ordering::Acquire) {
-                    let least = written.load(Ordering::Acquire);
-                    let region = [random.range(8), random.range(8)];
-                    let found = array.read(region).expect("reads");
-                    assert!(found.iter().all(|value| *value == found[0]), "{found:?}");
-                    assert!(u64::from(found[0]) >= least, "{} after {least}", found[0]);
-                }
-            });
-        }
-        for round in 2..rounds {
-            plain.write([0..8, 0..8], &[round; 64]).expect("writes");
-            written.store(round.into(), Ordering::Release);
-            // Long enough for some versions to be kept, at times.
-            thread::sleep(Duration::from_millis(if round % 8 == 0 { 70 } else { 1 }));
-        }
-        done.store(true, Ordering::Release);
-    });
-}
-
-#[test]
-fn reads_see_one_version_and_none_that_was_replaced_before() {
-    reads_while_others_write(Arc::new(MemoryStore::new()), 250);
-    let folder = tempfile::tempdir().expect("a folder");
-    reads_while_others_write(Arc::new(LocalStore::open(folder.path()).expect("opens")), 60);
-}
-
-/// Another process writes between reads of files that are kept.
-#[test]
-fn writes_of_another_process_are_seen() {
-    use std::io::Write as _;
-    use zarr_store_tests::child::wait_for;
-    let folder = tempfile::tempdir().expect("a folder");
-    let builder = ArrayBuilder::new([4], DataType::Uint8).chunk_shape([4]);
-    let metadata = builder.codecs([Codec::sharding([2], [Codec::bytes()])]).build().expect("valid");
-    let store = Arc::new(LocalStore::open(folder.path()).expect("opens"));
-    let array = Array::create(store, &Prefix::root(), metadata).expect("creates");
-    let array = array.with_cache(1 << 20);
-    let job = format!("fill {}", folder.path().display());
-    let (mut child, mut output) = crate::store::processes::start(&job);
-    let mut input = child.stdin.take().expect("a pipe");
-    for round in 1..=8_u8 {
-        input.write_all(&[round]).expect("asks");
-        wait_for(&mut output, "written");
-        // At once, and when it is kept.
-        for wait in [0, 60, 0] {
-            thread::sleep(Duration::from_millis(wait));
-            assert_eq!(array.read(0..4).expect("reads"), [round; 4]);
-        }
-    }
-    drop(input);
-    assert!(child.wait().expect("ends").success());
 }
