@@ -39,7 +39,8 @@ export class UrlStore {
     }
     if (response.ok || response.status === 404) this.found.set(key, response.ok);
     if (response.status === 404) return undefined;
-    if (!response.ok) throw new Error(`the server answers ${response.status} ${response.statusText}`);
+    // A range of an object that is too short: an answer, of no bytes.
+    if (!response.ok && !(response.status === 416 && init.headers)) throw new Error(`the server answers ${response.status} ${response.statusText}`);
     return response;
   }
 
@@ -59,6 +60,7 @@ export class UrlStore {
       const response = await this.#request(key, options, { headers: { Range } });
       if (response === undefined) return undefined;
       if (response.status === 206) return bytesOf(response);
+      if (response.status === 416) return new Uint8Array();
       if (!this.#whole.has(key)) this.#whole.set(key, bytesOf(response));
     }
     const all = await this.#whole.get(key);

@@ -163,8 +163,8 @@ async function inParts(array, view, planned, options, faults) {
     } catch (error) {
       options.signal.throwIfAborted();
       faults.push({ region, error });
-      // A server that is gone is not asked for each chunk.
-      if (!all && faults.length > 8) throw error;
+      // A server that is gone is not asked for each chunk. An error of a store is the cause of another.
+      if (!all && faults.filter((one) => one.error.cause).length > 8) throw error;
     }
   });
   return all && { data: all, shape };
