@@ -16,7 +16,7 @@ const shown = (text) => String(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/g
 /** What the address of the page says: a store and a path. */
 const inAddress = () => new URLSearchParams(location.hash.slice(1));
 
-let worker, place, path, tasks = new Map(), last = 0;
+let worker, place, latest, path, tasks = new Map(), last = 0;
 
 /** Lets this page connect to its own server and to this one, from now on. The worker has the same limits. */
 function narrow(origin) {
@@ -65,7 +65,7 @@ async function open(chosen) {
   $("fault").textContent = "";
   $("store").hidden = $("node").hidden = true;
   $("status").textContent = "Opening ...";
-  place = chosen;
+  place = latest = chosen;
   running.clear();
   await start();
   try {
@@ -197,7 +197,7 @@ const axisName = (about, at) => shown(about.dimension_names?.[at] ?? `axis ${at}
 
 function picture(about, found) {
   const { canvas, at } = draw(found);
-  const readout = make("output", { className: "note" }, "Point at the picture, or move in it by arrow keys.");
+  const readout = make("output", { id: "readout", className: "note" }, "Point at the picture, or move in it by arrow keys.");
   const shownAxes = found.view.flatMap((axis, at) => (typeof axis === "object" ? [{ ...axis, name: axisName(about, at) }] : []));
   let cursor = found.shape.map(() => 0);
   const tell = () => {
@@ -209,7 +209,8 @@ function picture(about, found) {
     readout.textContent = [...place, kind === DAMAGED ? text : `value ${text}${state}`].join(", ");
   };
   const names = shownAxes.map(({ name }) => name);
-  Object.assign(canvas, { tabIndex: 0, role: "img", ariaLabel: names.length === 2 ? `${names[0]} downwards, ${names[1]} to the right` : `a line along ${names}` });
+  Object.assign(canvas, { tabIndex: 0, role: "application", ariaLabel: names.length === 2 ? `${names[0]} downwards, ${names[1]} to the right` : `a line along ${names}` });
+  canvas.setAttribute("aria-describedby", readout.id);
   canvas.onpointermove = ({ offsetX, offsetY }) => {
     cursor = at(offsetX / canvas.clientWidth, offsetY / canvas.clientHeight).slice(0, found.shape.length)
       .map((index, axis) => Math.min(Math.max(index, 0), found.shape[axis] - 1));
@@ -247,7 +248,9 @@ function axesForm(about, view) {
     };
     return make("fieldset", {}, make("legend", {}, `${axisName(about, at)} (${size.toLocaleString("en")})`), choice, ...inputs);
   });
-  $("axes").replaceChildren(...fields, ...(fields.length ? [make("button", {}, "Show")] : []));
+  const focused = $("axes").contains(document.activeElement) && document.activeElement.name;
+  $("axes").replaceChildren(...fields, ...(fields.length ? [make("button", { name: "show" }, "Show")] : []));
+  if (focused) $("axes").elements[focused]?.focus();
   $("axes").onsubmit = (event) => {
     event.preventDefault();
     const given = (name) => Number($("axes").elements[name].value);
@@ -262,6 +265,7 @@ function command(about, view) {
   if (place.url) {
     const url = new URL(place.url);
     if (path) url.pathname = `${url.pathname.replace(/\/+$/, "")}/${path.split("/").map(encodeURIComponent).join("/")}`;
+    url.hash = "";
     address = url.href;
   }
   return `zarr-kit read ${quoted(address.replace(/^-/, "./-"))}${region ? ` --region ${quoted(region)}` : ""}`;
@@ -270,8 +274,9 @@ function command(about, view) {
 function quoted(text) {
   if (/^[\w./:,@-]+$/.test(text)) return text;
   if (!/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
-  const bytes = [...new TextEncoder().encode(text)];
-  return `$'${bytes.map((byte) => (byte > 32 && byte < 127 && byte !== 39 && byte !== 92 ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, "0")}`)).join("")}'`;
+  // POSIX has no $'': printf writes the bytes. $() drops a newline at the end, so a slash comes after it, which a path may have.
+  const bytes = Array.from(new TextEncoder().encode(text.replace(/\n$/, "\n/")), (byte) => [String.fromCharCode(byte), byte]);
+  return `"$(printf '${bytes.map(([one, byte]) => (/[\w./:,@-]/.test(one) ? one : `\\${byte.toString(8).padStart(3, "0")}`)).join("")}')"`;
 }
 
 /** All files of what was dropped, by their paths in it. */
@@ -294,22 +299,37 @@ function openFiles(name, given) {
 addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", async (event) => {
   event.preventDefault();
-  const entry = event.dataTransfer.items[0]?.webkitGetAsEntry?.();
-  const [file] = event.dataTransfer.files;
-  if (!entry) return fail("what was dropped is not a folder or a file");
-  if (entry.isFile) return openFiles(file.name, { zip: file });
+  const folder = Array.from(event.dataTransfer.items, (item) => item.webkitGetAsEntry?.()).find((entry) => entry?.isDirectory);
+  const loose = [...event.dataTransfer.files];
+  if (!folder) {
+    const document = loose.find(({ name }) => /^(zarr\.json|\.z\w+)$/.test(name));
+    if (document) return fail(`drop the folder that has ${document.name}, not the files in it`);
+    const zip = loose.find(({ name }) => /\.zip$/i.test(name)) ?? loose[0];
+    return zip ? openFiles(zip.name, { zip }) : fail("what was dropped is not a folder or a file");
+  }
+  // Another store may be chosen while a large folder is read.
+  const mine = (latest = {});
+  $("status").textContent = "Reading the names of files ...";
   try {
-    openFiles(entry.name, { files: await filesOf(entry, "", new Map()) });
+    const files = await filesOf(folder, "", new Map());
+    if (latest === mine) openFiles(folder.name, { files });
   } catch (error) {
-    fail(error.message);
+    if (latest === mine) fail(error.message);
   }
 });
-$("folder").onchange = ({ target: { files } }) => {
+// A field is emptied, so that the same files can be chosen again.
+$("folder").onchange = ({ target }) => {
+  const files = [...target.files];
+  target.value = "";
   if (files.length === 0) return;
   const [name] = files[0].webkitRelativePath.split("/");
-  openFiles(name, { files: new Map(Array.from(files, (file) => [file.webkitRelativePath.slice(name.length + 1), file])) });
+  openFiles(name, { files: new Map(files.map((file) => [file.webkitRelativePath.slice(name.length + 1), file])) });
 };
-$("zip").onchange = ({ target: { files: [file] } }) => file && openFiles(file.name, { zip: file });
+$("zip").onchange = ({ target }) => {
+  const [zip] = target.files;
+  target.value = "";
+  if (zip) openFiles(zip.name, { zip });
+};
 // Another server needs a page with other limits. The part after # is not sent to the page's own server.
 $("open").onsubmit = (event) => {
   event.preventDefault();

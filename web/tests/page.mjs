@@ -2,6 +2,7 @@
 // archive's stores. With SHOTS=FOLDER it writes pictures of the page.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -76,7 +77,7 @@ const array = (shape, chunk, more) => text({
 const numbers = (count, from = 0) => Buffer.from(Int16Array.from({ length: count }, (_, at) => from + at).buffer);
 
 await test("missing chunks of a line", async () => {
-  await visit(`${data.url}/weather`, "rain");
+  await visit(`${data.url}/weather#part`, "rain");
   assert.match(await textOf("#values"), /62 in a chunk that is not stored[\s\S]*48 chunks, 2 not stored/);
   assert.match(await textOf("#values code"), /^zarr-kit read http:\S+\/weather\/rain --region 0:1461$/);
   assert.match(await textOf("#about"), /rectilinear[\s\S]*31, 29, 31/);
@@ -111,8 +112,9 @@ await test("a choice of four axes reads its chunks alone", async () => {
   await page.fill("[name=at-0]", "2");
   await page.fill("[name=at-1]", "1");
   await page.fill("[name=from-2]", "3");
-  await page.click("#axes button");
+  await page.keyboard.press("Enter");
   await settled();
+  assert.equal(await page.evaluate(() => document.activeElement.name), "from-2");
   assert.deepEqual(data.asked.map(({ path, method }) => [method, path]), [["GET", "/four/c/2/1/1/0"]]);
   assert.deepEqual(await cells(), [0, 1, 2].map((row) => [0, 1, 2, 3, 4].map((column) => String(225 + row * 5 + column))));
   assert.match(await textOf("#values code"), /four --region 2,1,3:6,0:5$/);
@@ -137,6 +139,11 @@ await test("a damaged chunk", async () => {
     assert.equal(await textOf("#values output"), text);
   }
   await shot("damaged");
+  // Damage is no fault of the server, which is asked on.
+  objects.set("/bad/zarr.json", array([40, 4], [1, 4]));
+  for (let at = 0; at < 40; at++) objects.set(`/bad/c/${at}/0`, numbers(at < 30 ? 1 : 4));
+  await visit(`${data.url}/bad`);
+  assert.match(await textOf("#values"), /30 chunks cannot be read:[\s\S]*120 in a chunk that cannot be read/);
   objects.set("/damaged/c/0/0", numbers(3)) && objects.set("/damaged/c/2/0", numbers(3));
   await visit(`${data.url}/damaged`);
   assert.match(await textOf("#values .fault"), /c\/0\/0|c\/1\/0|c\/2\/0/);
@@ -377,6 +384,26 @@ await test("zip files and folders, chosen and dropped", async () => {
     assert.match(await textOf("#grid"), /46 of 48/);
   }
   await shot("folder");
+  // What ends late gives way to a newer choice, the same files may be chosen again, and of several things a folder counts.
+  const dropped = (names) => page.evaluate((all) => {
+    const entry = (name) => ({ name, isDirectory: name.endsWith(".zarr"), createReader: () => ({ readEntries: (done) => (globalThis.finish = () => done([])) }) });
+    const dataTransfer = { items: all.map((name) => ({ webkitGetAsEntry: () => entry(name) })), files: all.map((name) => new File(["x"], name)) };
+    dispatchEvent(Object.assign(new Event("drop"), { dataTransfer }));
+  }, names);
+  await dropped(["zarr.json", "c"]);
+  assert.equal(await textOf("#fault"), "drop the folder that has zarr.json, not the files in it");
+  for (let at = 0; at < 2; at++) {
+    await dropped(["notes.txt", "late.zarr"]);
+    assert.match(await textOf("#status"), /Reading the names/);
+    await page.setInputFiles("#zip", join(fixtures, "zip/stored.zip"));
+    await isZip("stored.zip");
+    await page.evaluate(() => globalThis.finish());
+    assert.equal(await textOf("#place"), "stored.zip");
+  }
+  await dropped(["notes.txt", "late.zarr"]);
+  await page.evaluate(() => globalThis.finish());
+  await settled();
+  assert.match(await textOf("#fault"), /no Zarr array or group here/);
   await page.setInputFiles("#zip", join(fixtures, "seattle-weather.csv"));
   await page.waitForFunction(() => document.getElementById("fault").textContent);
   assert.match(await textOf("#fault"), /zip/i);
@@ -412,7 +439,7 @@ function zipped(files) {
 
 await test("a zip file with hostile names, and an object that is too short", async () => {
   const files = [["a/zarr.json", array([4, 2], [4, 2])], ["a/c/0/0", numbers(5)], ["a/next", numbers(50, 7)], ["../x/zarr.json", array([1], [1])],
-    ["<b>/zarr.json", array([1], [1])], ["<b>/c/0", numbers(1, 5)], ["__proto__/zarr.json", array([1], [1])], ["/top/zarr.json", array([1], [1])]];
+    ["<b>/zarr.json", array([1], [1])], ["<b>/c/0", numbers(1, 5)], ["__proto__/zarr.json", array([1], [1])], ["/top/zarr.json", array([1], [1])], ["e\u202e%'!\n/zarr.json", array([1], [1])]];
   await page.goto(site.url);
   await page.setInputFiles("#zip", { name: "-x'y.zip", mimeType: "application/zip", buffer: zipped(files) });
   await page.waitForFunction(() => document.getElementById("place").textContent);
@@ -421,6 +448,10 @@ await test("a zip file with hostile names, and an object that is too short", asy
   assert.equal(await textOf("#name"), "/<b>");
   assert.deepEqual(await cells(), [["5"]]);
   assert.equal(await textOf("#values code"), "zarr-kit read './-x'\\''y.zip/<b>' --region 0:1");
+  await page.click("#tree li:last-child button");
+  await settled();
+  const [, quoted] = /^zarr-kit read (.*) --region 0:1$/.exec(await textOf("#values code"));
+  assert.equal(execFileSync("sh", ["-c", `printf %s ${quoted}`]).toString(), "./-x'y.zip/e\u202e%'!\n/");
   await page.click('#tree button[data-path="a"]');
   await settled();
   // A part of the chunk, which a store reads by a range.
