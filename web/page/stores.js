@@ -23,25 +23,37 @@ export class UrlStore {
     this.#whole.clear();
   }
 
-  async #request(key, { signal }, init) {
+  async #answer(key, { signal }, init) {
     const names = key.slice(1).split("/");
     if (names.some((name) => /^\.{0,2}$/.test(name))) throw new Error(`${key} is not a key`);
     const url = new URL(this.#base);
     url.pathname = `${url.pathname.replace(/\/+$/, "")}/${names.map(encodeURIComponent).join("/")}`;
     url.hash = "";
-    let response;
     try {
-      response = await fetch(url, { ...init, signal, credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
+      return await fetch(url, { ...init, signal, credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
     } catch (error) {
       signal?.throwIfAborted();
       throw new Error(`no answer from ${url.origin} that this page may read: the server is not there, sends elsewhere, ` +
         `or does not allow requests of pages (CORS) [${error.message}]`);
     }
-    if (response.ok || response.status === 404) this.found.set(key, response.ok);
-    if (response.status === 404) return undefined;
+  }
+
+  async #request(key, options, init) {
+    const response = await this.#answer(key, options, init);
+    const isAbsent = response.status === 404 || (response.status === 403 && await this.#mayBeAbsent(key, options));
+    if (response.ok || isAbsent) this.found.set(key, response.ok);
+    if (isAbsent) return undefined;
     // A range of an object that is too short: an answer, of no bytes.
     if (!response.ok && !(response.status === 416 && init.headers)) throw new Error(`the server answers ${response.status} ${response.statusText}`);
     return response;
+  }
+
+  /** S3 denies what is absent to those who may not list: beside a document, other documents. A denied chunk is an error. */
+  async #mayBeAbsent(key, options) {
+    if (!isDocument(key) && !key.endsWith("/zarr-kit-copy.json")) return false;
+    const folder = key.slice(0, key.lastIndexOf("/"));
+    const others = ["zarr.json", ".zarray", ".zgroup"].map((name) => `${folder}/${name}`).filter((other) => other !== key);
+    return (await Promise.all(others.map((other) => this.#answer(other, options, { method: "HEAD" })))).some(({ ok }) => ok);
   }
 
   async get(key, options = {}) {

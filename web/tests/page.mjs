@@ -28,6 +28,7 @@ const data = await serve({
   answer: async ({ path, method }, response, headers) => {
     if (path.startsWith("/gone/c/")) return response.writeHead(503, headers).end();
     if (path.startsWith("/broken/")) return response.writeHead(500, headers).end("no");
+    if (path.startsWith("/denied/") && !objects.has(path)) return response.writeHead(403, headers).end();
     if (path.startsWith("/html/")) return response.writeHead(200, headers).end("<!doctype html><p>hello");
     if (path.startsWith("/moved/")) return response.writeHead(302, { ...headers, location: `${elsewhere.url}/x` }).end();
     if (method === "GET" && path.startsWith("/slow/c/") && hold.until) await hold.until;
@@ -231,6 +232,18 @@ await test("servers that fail, lie or send elsewhere", async () => {
     await visit(`${data.url}/${path}`);
     assert.match(await textOf("#fault, .fault"), message, path);
   }
+  // A server that denies what is absent: documents of the other version, and no chunks.
+  objects.set("/denied/new/zarr.json", array([2, 4], [1, 4]));
+  objects.set("/denied/new/c/0/0", numbers(4));
+  objects.set("/denied/old/.zarray", text({ zarr_format: 2, shape: [4], chunks: [4], dtype: "<i2", compressor: null, fill_value: 0, order: "C", filters: null }));
+  objects.set("/denied/old/0", numbers(4));
+  for (const [name, fault, row] of [["new", /a chunk cannot be read:[^]*403/, ["0", "1", "2", "3"]], ["old", /^\s*$/, ["0"]]]) {
+    await visit(`${data.url}/denied/${name}`);
+    assert.match(await textOf("#values .fault, #about .fault, #fault"), fault, name);
+    assert.deepEqual((await cells())[0], row);
+  }
+  await visit(`${data.url}/denied/none`);
+  assert.match(await textOf("#fault"), /403/);
   await shot("fault");
   await visit("ftp://example.com/x");
   assert.match(await textOf("#fault"), /https: or http:/);
