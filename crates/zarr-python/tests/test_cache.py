@@ -57,9 +57,16 @@ def test_each_way_to_an_array_takes_a_cache(place):
             again[:2]
     with pytest.raises(TypeError, match="cache: a number of bytes, or 0 for none, not str"):
         zarr_kit.open(place, cache="64 MiB")
-    for refuse in (lambda: zarr_kit.open(place, cache=-1), lambda: zarr_kit.open(place).with_cache(-1)):
-        with pytest.raises(ValueError, match="not -1"):
-            refuse()
+    for with_cache in (lambda cache: zarr_kit.open(place, cache=cache), zarr_kit.open(place).with_cache):
+        for cache, allowed in ((-1, "a number of bytes, or 0 for none"), (2**64, "at most [0-9]+")):
+            with pytest.raises(ValueError, match=f"cache: {allowed}, not {cache}"):
+                with_cache(cache)
+        with pytest.raises(TypeError, match="cache: a number of bytes, or 0 for none, not bool"):
+            with_cache(True)
+        with_cache(np.int64(5000))[:2], with_cache(sys.maxsize)[:2]
+    for threads, error in ((True, TypeError), (2**64, ValueError)):
+        with pytest.raises(error, match="threads: "):
+            zarr_kit.open(place).with_threads(threads)
 
 
 def test_writes_of_others_are_seen(place):

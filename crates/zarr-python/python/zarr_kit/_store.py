@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -123,20 +124,23 @@ def path(name: str) -> str:
 
 def check_threads(threads: int | None) -> None:
     """Raises an error if this is no number of threads."""
-    if threads is None:
-        return
-    if not hasattr(threads, "__index__"):
-        raise TypeError(f"threads: an integer, or None, not {type(threads).__name__}")
-    if threads < 1:
-        raise ValueError(f"threads: at least 1, or None, not {threads}")
+    if threads is not None:
+        _check_number("threads", threads, "an integer, or None", 1, "at least 1, or None")
 
 
 def check_cache(cache: int) -> None:
     """Raises an error if this is no number of bytes of a cache."""
-    if not hasattr(cache, "__index__"):
-        raise TypeError(f"cache: a number of bytes, or 0 for none, not {type(cache).__name__}")
-    if cache < 0:
-        raise ValueError(f"cache: a number of bytes, or 0 for none, not {cache}")
+    bytes_or_none = "a number of bytes, or 0 for none"
+    _check_number("cache", cache, bytes_or_none, 0, bytes_or_none)
+
+
+def _check_number(name: str, value: int, wanted: str, least: int, allowed: str) -> None:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name}: {wanted}, not {type(value).__name__}")
+    if value < least:
+        raise ValueError(f"{name}: {allowed}, not {value}")
+    if value > sys.maxsize:
+        raise ValueError(f"{name}: at most {sys.maxsize}, not {value}")
 
 
 def _setting(name: str, value: Any) -> str | list[str]:
