@@ -83,17 +83,23 @@ impl Cache {
 impl Array {
     /// Keeps decoded chunks in memory, of shards the inner chunks, up to this number of bytes: elements
     /// that are read again cost a copy. Clones made afterwards share them. With 0, the default, nothing
-    /// is kept.
+    /// is kept. Where shards are nested, the inner chunks of the outermost shard are kept.
     ///
     /// Each read asks the store for the version of each object that it touches. What was decoded of
-    /// another version is dropped, so reads see every write: those through other handles and of other
-    /// processes too. What was used longest ago makes room for others.
+    /// another version is dropped, so reads see every write that changes the version: those through
+    /// other handles and of other processes too. The version of a file is its time and size, as is that
+    /// of an object on a server without ETags. A file that is mapped into memory and changed in place
+    /// may keep its version, and so may an object that is replaced within a second on a server whose
+    /// clock is behind. What was used longest ago makes room for others.
     ///
     /// A read that touches a chunk or inner chunk decodes all of it. Without the cache are: reads that
     /// touch more than fits into it, arrays with a chunk (of shards, an inner chunk) larger than the limit,
-    /// strings and byte strings, virtual joins, stores that tell no versions, and objects that were
-    /// written in the last 50 milliseconds, whose next version may have the same time (2 seconds where
-    /// the store has times in whole seconds).
+    /// strings and byte strings, virtual joins, stores that tell no versions or refuse look-ups, and
+    /// objects that were written in the last 50 milliseconds, whose next version may have the same time
+    /// (2 seconds where the store has times in whole seconds).
+    ///
+    /// A handle with a cache gets another store ([`with_store`](Self::with_store)) only if the objects
+    /// are the same: equal versions there mean equal bytes.
     ///
     /// # Examples
     /// ```

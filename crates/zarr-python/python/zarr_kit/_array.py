@@ -785,7 +785,7 @@ class Array(Layout):
         """The same array, with a cache of decoded chunks, of shards the inner chunks.
 
         What is read again costs a request for the version of each object and a copy, so reads see every
-        write, also by other processes. Handles that are made of this one share the cache; another
+        write, also by other processes, that the store tells of by another version. Handles that are made of this one share the cache; another
         process has its own. Strings, virtual joins and reads that touch more than fits into it are read
         without it.
 
@@ -802,7 +802,7 @@ class Array(Layout):
         Raises
         ------
         TypeError, ValueError
-            If ``cache`` is no integer, or below 0.
+            If ``cache`` is no integer, below 0 or above ``sys.maxsize``.
 
         Examples
         --------
