@@ -11,44 +11,27 @@
 //! 3. What cannot be so read, for any reason, is read as without the cache: a fault is reported by the
 //!    same error, and nothing depends on what is kept.
 
-use std::collections::HashMap;
-use std::io::{self, IoSlice};
-use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, OnceLock};
 
-use zarr_codec::{AnyChunkCodec, Options, ReadUnits, Slice};
+use zarr_codec::{AnyChunkCodec, Options, ReadUnits};
+use zarr_grid::SelectedChunks;
 use zarr_metadata::{ArrayBuilder, ChunkGrid, Codec, DataType, FillValue, RawBits};
-use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
-use crate::array::read::region_reader::RegionReader;
 use crate::array::recent::Recent;
-use crate::array::worker::ChunkBuffers;
 use crate::counts::{PerAxis, bytes_of, narrow, wide};
-use crate::error::{ArrayError, grid_error};
-use crate::layout::ChunkLayout;
 use crate::selection::AnySelection;
-use crate::store::{
-    Capabilities, DirEntry, GetInto, Key, Links, Listing, LockGuard, MemoryStore, ObjectMeta,
-    Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
-};
-use crate::transfer::ChunkRegion;
+use crate::store::{MemoryStore, Prefix, Version};
+use crate::threads::is_far;
+use units::Units;
+
+mod units;
 
 /// Bytes between two rows of a window that are copied with them: a range costs as much as copying
 /// these.
 const NEAR: u64 = 256;
-
-/// How long after a write the clock of a file system may give another write the same time.
-const TICK: Duration = Duration::from_millis(50);
-
-/// After so many reads in a row that failed because of what the store tells of versions, it is no
-/// accident: a server refuses look-ups, or its look-ups and reads tell different versions.
-const FUTILE: u32 = 3;
-
-/// The same, where all times are whole seconds, or every other second.
-const LONG_TICK: Duration = Duration::from_millis(2050);
 
 /// The units of an array that are kept, shared by its handles.
 pub(super) struct Cache {
@@ -132,22 +115,21 @@ impl Array {
         }
         let units = cache.units.get_or_init(|| self.array_of_units(cache.kept.limit()));
         let (units, largest) = units.as_ref()?.clone();
-        let touched = match selection {
-            AnySelection::Product(selection) => units.layout().select(selection).ok()?.len(),
+        let (touched, wanted) = match selection {
+            AnySelection::Product(selection) => {
+                let selected = units.layout().select(selection).ok()?;
+                (selected.len(), self.region_at_once(&units, &selected))
+            }
             AnySelection::Points(points) => {
-                wide(points.len()).min(units.grid().occupied_chunks().unwrap_or(u64::MAX))
+                let all = units.grid().occupied_chunks().unwrap_or(u64::MAX);
+                (wide(points.len()).min(all), None)
             }
         };
         if narrow(touched).saturating_mul(largest) > cache.kept.limit() {
             return None;
         }
-        let store = Units {
-            array: Self { cache: None, ..self.clone() }.with_threads(NonZeroUsize::MIN),
-            layout: units.layout().clone(),
-            cache: Arc::clone(cache),
-            versions: Mutex::default(),
-            is_futile: AtomicBool::new(false),
-        };
+        let array = Self { cache: None, ..self.clone() };
+        let store = Units::new(array, units.layout().clone(), Arc::clone(cache), wanted);
         let settings = Self {
             hierarchy: units.hierarchy,
             shared: units.shared,
@@ -156,6 +138,33 @@ impl Array {
             ..self.clone()
         };
         Some(settings.with_store(Arc::new(store)))
+    }
+
+    /// The region of the units that a selection touches, if the units of an object are to be read at
+    /// once: a request takes long, and the selection has no gaps. From a store that is near, each is
+    /// read alone, by as many threads as there are.
+    fn region_at_once(
+        &self,
+        units: &Self,
+        selected: &SelectedChunks<'_>,
+    ) -> Option<Vec<Range<u64>>> {
+        if !is_far(&**self.store()) {
+            return None;
+        }
+        let (mut first, mut last) = (PerAxis::new(), PerAxis::new());
+        for axis in selected.axes() {
+            let others = axis.parts().remaining().checked_sub(1)?;
+            let start = axis.parts().next()?.chunk;
+            let end = axis.parts().nth(narrow(others))?.chunk;
+            if end.checked_sub(start)? > others {
+                return None;
+            }
+            first.push(start);
+            last.push(end);
+        }
+        let region = |chunk: &[u64]| units.layout().chunk_region(chunk).ok();
+        let (first, last) = (region(&first)?, region(&last)?);
+        Some(first.iter().zip(&last).map(|(first, last)| first.start..last.end).collect())
     }
 
     /// An array of the same shape with units as chunks and elements as raw bytes; `None` if the array
@@ -187,222 +196,9 @@ impl Array {
     }
 }
 
-/// The store of the units during one read: its objects are units that are kept, or are decoded for it.
-struct Units {
-    /// The array itself, without the cache, on one thread.
-    array: Array,
-    layout: ChunkLayout,
-    cache: Arc<Cache>,
-    /// By the number of the object's chunk.
-    versions: Mutex<HashMap<Vec<u64>, Arc<OnceLock<Seen>>>>,
-    /// Whether this read counts as futile.
-    is_futile: AtomicBool,
-}
-
-/// An object as this read sees it.
-#[derive(Clone)]
-enum Seen {
-    Missing,
-    Version(Version),
-    /// It has no version, or the next one may look like it, or the look-up failed.
-    Unclear,
-}
-
-impl Units {
-    /// The elements of the unit with this key; `None` if its object is missing.
-    fn unit(&self, key: &Key) -> Result<Option<Unit>, ArrayError> {
-        let unclear = || StoreError::unsupported(Operation::Get, key, "version");
-        let unit = self.layout.chunk_of_key(key).ok_or_else(unclear)?;
-        let grid = |cause| grid_error(self.array.prefix(), cause);
-        let region = self.layout.chunk_region(&unit).map_err(grid)?;
-        let starts: PerAxis<u64> = region.iter().map(|range| range.start).collect();
-        let (chunk, within) = self.array.layout().locate(&starts).map_err(grid)?;
-        let object = self.array.layout().key(&chunk)?;
-        let version = match self.seen(&chunk, &object) {
-            Seen::Version(version) => version,
-            Seen::Unclear => return Err(unclear().into()),
-            Seen::Missing => {
-                self.cache.kept.remove(&unit);
-                return Ok(None);
-            }
-        };
-        if let Some(kept) = self.cache.kept.get(&unit).filter(|kept| kept.version == version) {
-            return Ok(Some(kept));
-        }
-        let lengths: PerAxis<usize> =
-            region.iter().map(|range| narrow(range.end.saturating_sub(range.start))).collect();
-        let boxed =
-            |start: &u64, count: &usize| Slice { start: narrow(*start), count: *count, step: 1 };
-        let in_chunk: PerAxis<Slice> =
-            within.iter().zip(&lengths).map(|(start, count)| boxed(start, count)).collect();
-        let is_whole = self.array.layout().chunk_region(&chunk).map_err(grid)? == region;
-        let shape = self.layout.chunk_shape(&unit).map_err(grid)?;
-        let shape: PerAxis<usize> = shape.iter().map(|edge| narrow(*edge)).collect();
-        let chunk_shape = self.array.layout().chunk_shape(&chunk).map_err(grid)?;
-        let part = ChunkRegion::of_chunk(&chunk, &chunk_shape, &in_chunk, is_whole);
-        let (elements, read) = self.decoded(&part, object, &shape, &lengths)?;
-        if read.as_ref() != Some(&version) {
-            self.count_as_futile();
-            return Err(unclear().into());
-        }
-        self.cache.futile.store(0, Ordering::Relaxed);
-        let unit_of = Unit { elements: Arc::new(elements), version };
-        self.cache.kept.insert(&unit, unit_of.clone(), unit_of.elements.len());
-        Ok(Some(unit_of))
-    }
-
-    /// How this read sees an object. One thread looks it up, and others wait for it.
-    fn seen(&self, chunk: &[u64], object: &Key) -> Seen {
-        let seen = {
-            let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(versions.entry(chunk.to_vec()).or_default())
-        };
-        let look = || match self.array.store().head(object) {
-            Ok(None) => Seen::Missing,
-            Ok(Some(ObjectMeta { version: None, .. })) => {
-                self.cache.is_off.store(true, Ordering::Relaxed);
-                Seen::Unclear
-            }
-            Ok(Some(ObjectMeta { version: Some(version), modified, .. }))
-                if modified.is_none_or(is_past) =>
-            {
-                Seen::Version(version)
-            }
-            Ok(Some(_)) => Seen::Unclear,
-            Err(error) => {
-                if error.cannot_list() {
-                    self.count_as_futile();
-                }
-                Seen::Unclear
-            }
-        };
-        seen.get_or_init(look).clone()
-    }
-
-    /// Counts the read, once, as one that failed because of what the store tells of versions.
-    fn count_as_futile(&self) {
-        let Cache { futile, is_off, .. } = &*self.cache;
-        if !self.is_futile.swap(true, Ordering::Relaxed)
-            && futile.fetch_add(1, Ordering::Relaxed).saturating_add(1) >= FUTILE
-        {
-            is_off.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Decodes a part of a chunk into a box of this shape, which it may fill in part, and the version of
-    /// its object; `None` if the object is missing now.
-    fn decoded(
-        &self,
-        part: &ChunkRegion<'_>,
-        object: Key,
-        shape: &[usize],
-        lengths: &[usize],
-    ) -> Result<(Vec<u8>, Option<Version>), ArrayError> {
-        let array = &self.array;
-        let view = View::contiguous(shape).map_err(CopyError::from)?;
-        let size = array.element_size();
-        let mut elements = zarr_view::zeroed(view.len().saturating_mul(size))?;
-        let mut out = Output::new(&mut elements, &view, size)?;
-        let ranges: PerAxis<_> = lengths.iter().map(|length| 0..*length).collect();
-        let mut out = out.shrink(&ranges)?;
-        let codec = array.fixed_codec(part.chunk_shape)?;
-        let mut reader = RegionReader::new(array, part, object.clone(), &*codec, out.view())?;
-        let ChunkBuffers { mut encoded, mut scratch, mut gathered, .. } = ChunkBuffers::default();
-        while let Some(range) = reader.need() {
-            let found = array.store().get(&object, range, &mut encoded);
-            let buffers = (&mut scratch, &mut gathered);
-            reader.supply(array, part, (found, &encoded), &mut out, buffers)?;
-        }
-        let version = reader.version().cloned();
-        Ok((elements, version))
-    }
-}
-
-/// Whether the clock has gone on since this time: what is written from now on has another.
-fn is_past(modified: SystemTime) -> bool {
-    let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let tick = if since.subsec_nanos() == 0 { LONG_TICK } else { TICK };
-    modified.elapsed().is_ok_and(|elapsed| elapsed >= tick)
-}
-
-impl std::fmt::Debug for Units {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Units").field("array", &self.array).finish_non_exhaustive()
-    }
-}
-
-/// Only what reads of chunks ask for: nothing else reaches this store.
-impl Store for Units {
-    fn get(
-        &self,
-        key: &Key,
-        range: ReadRange<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        out.clear();
-        let Some(unit) = self.found(key)? else { return Ok(None) };
-        range.copy(key, &unit.elements, out)?;
-        Ok(Some(unit.meta()))
-    }
-
-    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
-        let Some(unit) = self.found(key)? else { return Ok(GetInto::Missing) };
-        if unit.elements.len() != out.len() {
-            return Ok(GetInto::Unsupported);
-        }
-        out.copy_from_slice(&unit.elements);
-        Ok(GetInto::Read(unit.meta()))
-    }
-
-    fn put_opts(
-        &self,
-        key: &Key,
-        _: &[IoSlice<'_>],
-        _: PutMode<'_>,
-    ) -> Result<PutOutcome, StoreError> {
-        Err(StoreError::unsupported(Operation::Put, key, "writes"))
-    }
-
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        Err(StoreError::unsupported(Operation::Delete, key, "writes"))
-    }
-
-    fn list(&self, _: &Prefix, _: Links) -> Listing<'_, Key> {
-        Box::new(std::iter::empty())
-    }
-
-    fn list_dir(&self, _: &Prefix) -> Listing<'_, DirEntry> {
-        Box::new(std::iter::empty())
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        Err(StoreError::unsupported(Operation::Lock, key, "locks"))
-    }
-
-    /// As many threads decode at once as requests of the array's store may be in flight.
-    fn capabilities(&self) -> Capabilities {
-        let requests = self.array.store().capabilities().requests_in_flight;
-        Capabilities::new().requests_in_flight(requests)
-    }
-}
-
-impl Units {
-    /// As [`unit`](Self::unit); whoever reads falls back on any error, so its text does not matter.
-    fn found(&self, key: &Key) -> Result<Option<Unit>, StoreError> {
-        let failed = |error| StoreError::io(Operation::Get, key, io::Error::other(error));
-        self.unit(key).map_err(failed)
-    }
-}
-
-impl Unit {
-    fn meta(&self) -> ObjectMeta {
-        let (size, version) = (wide(self.elements.len()), Some(self.version.clone()));
-        ObjectMeta { size, version, modified: None }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
     use std::thread;
 
     use super::*;

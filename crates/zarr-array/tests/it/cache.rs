@@ -15,6 +15,7 @@ use zarr_view::{Output, View};
 use watched::{Watched, counted};
 
 mod others;
+mod requests;
 mod versions;
 mod watched;
 
@@ -312,7 +313,10 @@ fn reads_are_those_without_the_cache_whatever_others_do() {
     let types = ["uint16", "int4", "bool", "complex64", "float8_e4m3", "r24", "int64"];
     for data_type in types.map(|name| DataType::from_name(name).expect("a type")) {
         for metadata in layouts(&data_type) {
-            let store = Arc::new(MemoryStore::new());
+            let store = Watched::new(MemoryStore::new());
+            if random.below(2) == 0 {
+                store.set_far();
+            }
             let at = format!("{data_type}, {}", metadata.json());
             let plain = Array::create(store.clone(), &Prefix::root(), metadata).expect("creates");
             let shape = plain.shape().to_vec();

@@ -785,9 +785,9 @@ class Array(Layout):
         """The same array, with a cache of decoded chunks, of shards the inner chunks.
 
         What is read again costs a request for the version of each object and a copy, so reads see every
-        write, also by other processes, that the store tells of by another version. Handles that are made of this one share the cache; another
-        process has its own. Strings, virtual joins and reads that touch more than fits into it are read
-        without it.
+        write that changes the version, also by other processes. Handles that are made of this one share
+        the cache; another process has its own. Strings, virtual joins and reads that touch more than
+        fits into it are read without it.
 
         Parameters
         ----------

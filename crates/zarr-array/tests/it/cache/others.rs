@@ -11,6 +11,7 @@ use zarr_metadata::{ArrayBuilder, Codec, DataType};
 use zarr_zip::ZipStore;
 
 use super::Random;
+use super::watched::Watched;
 
 /// A session that is given up, and the next one; then the archive is replaced.
 #[test]
@@ -80,6 +81,9 @@ fn reads_while_others_write(store: Arc<dyn Store>, rounds: u8) {
 #[test]
 fn reads_see_one_version_and_none_that_was_replaced_before() {
     reads_while_others_write(Arc::new(MemoryStore::new()), 250);
+    let far = Watched::new(MemoryStore::new());
+    far.set_far();
+    reads_while_others_write(far, 250);
     let folder = tempfile::tempdir().expect("a folder");
     reads_while_others_write(Arc::new(LocalStore::open(folder.path()).expect("opens")), 60);
 }

@@ -1,10 +1,12 @@
 //! A codec and a store that count, for arrays with a cache.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use zarr_array::store::{
-    AsyncStore, Key, Layer, ObjectMeta, Operation, ReadRange, Store, StoreError, StoreExt as _,
+    AsyncStore, Capabilities, Key, Layer, ObjectMeta, Operation, ReadRange, Store, StoreError,
+    StoreExt as _,
 };
 use zarr_codec::{BytesCodec, CodecError, Codecs, DecodedLength, Options};
 use zarr_metadata::{Codec, Extension};
@@ -45,14 +47,28 @@ pub(super) struct Watched {
     tells: Mutex<Option<Tells>>,
     heads_tell: Mutex<Option<HeadsTell>>,
     pub(super) before_get: Mutex<Option<(Key, Vec<u8>)>>,
+    /// Whether it takes many requests at once, as a server does.
+    is_far: AtomicBool,
 }
 
 impl Watched {
     pub(super) fn new(inner: impl Store + 'static) -> Arc<Self> {
         let (heads, gets) = (AtomicU64::new(0), AtomicU64::new(0));
         let (tells, heads_tell) = (Mutex::default(), Mutex::default());
-        let before_get = Mutex::default();
-        Arc::new(Self { inner: Arc::new(inner), heads, gets, tells, heads_tell, before_get })
+        let (before_get, is_far) = (Mutex::default(), AtomicBool::new(false));
+        Arc::new(Self {
+            inner: Arc::new(inner),
+            heads,
+            gets,
+            tells,
+            heads_tell,
+            before_get,
+            is_far,
+        })
+    }
+
+    pub(super) fn set_far(&self) {
+        self.is_far.store(true, Ordering::Relaxed);
     }
 
     /// The heads and gets since the last call.
@@ -103,6 +119,14 @@ impl Layer for Watched {
         match *self.heads_tell.lock().unwrap() {
             Some(tells) => found.map(tells).transpose(),
             None => Ok(found),
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let inner = Store::capabilities(&*self.inner);
+        match self.is_far.load(Ordering::Relaxed) {
+            true => inner.requests_in_flight(NonZeroUsize::MIN.saturating_add(999)),
+            false => inner,
         }
     }
 
