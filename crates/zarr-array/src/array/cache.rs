@@ -22,9 +22,9 @@ use zarr_metadata::{ArrayBuilder, ChunkGrid, Codec, DataType, FillValue, RawBits
 use crate::array::Array;
 use crate::array::recent::Recent;
 use crate::counts::{PerAxis, bytes_of, narrow, wide};
+use crate::parallel;
 use crate::selection::AnySelection;
 use crate::store::{MemoryStore, Prefix, Version};
-use crate::threads::is_far;
 use units::Units;
 
 mod units;
@@ -148,7 +148,7 @@ impl Array {
         units: &Self,
         selected: &SelectedChunks<'_>,
     ) -> Option<Vec<Range<u64>>> {
-        if !is_far(&**self.store()) {
+        if self.store().capabilities().requests_in_flight <= parallel::cores() {
             return None;
         }
         let (mut first, mut last) = (PerAxis::new(), PerAxis::new());
