@@ -2,10 +2,10 @@
 
 use std::slice::from_ref;
 
-use zarr_codec::{ChunkReader, Need, Scratch};
+use zarr_codec::{ChunkReader, Need, Scratch, Slice};
 use zarr_view::{Output, View};
 
-use crate::support::codec;
+use crate::support::{codec, encode};
 
 const PACKED: &str = r#"[{"name": "packbits", "configuration": {"last_bit": 3}}]"#;
 const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [4],
@@ -65,4 +65,69 @@ fn a_whole_chunk_that_was_refused_is_still_needed() {
     reader.supply(&[0x21, 0x43], None, &mut out, &[0], &mut scratch).expect("decodes");
     assert_eq!(reader.need(), Need::Nothing);
     assert_eq!(elements, [1, 2, 3, 4]);
+}
+
+/// Every region of a chunk, in some slices of each axis, is the one of its index.
+#[test]
+fn a_region_is_read_from_the_bytes_that_it_needs() {
+    let inner = |codecs: &str| {
+        SHARD.replacen("[4]", "[2, 1, 2]", 1).replacen("{\"name\": \"bytes\"}", codecs, 1)
+    };
+    let transposed =
+        r#"[{"name": "transpose", "configuration": {"order": [2, 0, 1]}}, {"name": "bytes"}]"#;
+    let chains = [
+        r#"[{"name": "bytes"}]"#.to_owned(),
+        transposed.to_owned(),
+        r#"[{"name": "packbits"}]"#.to_owned(),
+        r#"[{"name": "bytes"}, {"name": "crc32c"}]"#.to_owned(),
+        inner(r#"{"name": "bytes"}"#),
+        inner(r#"{"name": "transpose", "configuration": {"order": [1, 2, 0]}}, {"name": "bytes"}"#),
+    ];
+    let shape = [4, 3, 6];
+    let all: Vec<u8> = (1..=72).collect();
+    let mut scratch = Scratch::new();
+    for chain in &chains {
+        let codec = codec(chain, "uint8", &shape);
+        let (_, stored) = encode(&codec, &all, &[0]).expect("encodes");
+        let slices = |size: usize| {
+            let of = move |(start, step): (usize, usize)| {
+                let most = (size - start).div_ceil(step);
+                [1, most].map(|count| Slice { start, count, step })
+            };
+            (0..size).flat_map(|start| (1..=2).map(move |step| (start, step))).flat_map(of)
+        };
+        for (a, b) in slices(4).flat_map(|a| slices(3).map(move |b| (a, b))) {
+            for (c, cost) in slices(6).flat_map(|c| [0, 2, 100].map(|cost| (c, cost))) {
+                let region = [a, b, c];
+                let counts = region.map(|slice| slice.count);
+                let at = |axis: usize| {
+                    (0..counts[axis]).map(move |n| region[axis].start + n * region[axis].step)
+                };
+                let expected: Vec<u8> = at(0)
+                    .flat_map(|a| at(1).map(move |b| (a, b)))
+                    .flat_map(|(a, b)| at(2).map(move |c| (a * 3 + b) * 6 + c))
+                    .map(|number| all[number])
+                    .collect();
+                let view = View::contiguous(&counts).expect("small");
+                let mut elements = vec![0; expected.len()];
+                let mut out = Output::new(&mut elements, &view, 1).expect("fits");
+                let mut reader = codec.reader(&region, &view, cost);
+                loop {
+                    let bytes = match reader.need() {
+                        Need::Nothing => break,
+                        Need::All => stored.clone(),
+                        Need::Suffix(len) => stored[stored.len() - len as usize..].to_vec(),
+                        Need::Ranges(ranges) => ranges
+                            .iter()
+                            .flat_map(|range| &stored[range.start as usize..range.end as usize])
+                            .copied()
+                            .collect(),
+                    };
+                    let len = Some(stored.len() as u64);
+                    reader.supply(&bytes, len, &mut out, &[0], &mut scratch).expect("decodes");
+                }
+                assert_eq!(elements, expected, "{region:?} of {chain}, a range costs {cost}");
+            }
+        }
+    }
 }
