@@ -112,7 +112,7 @@ impl Grid {
     /// ```
     /// use zarr_grid::{Axis, Grid};
     ///
-    /// let months = Axis::from_lengths(90, [31, 28, 31])?;
+    /// let months = Axis::from_edges(90, [31, 28, 31])?;
     /// assert_eq!(Grid::new([months, Axis::regular(100, 40)?]).largest_chunk(), 31 * 40);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
