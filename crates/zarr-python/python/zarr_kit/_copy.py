@@ -281,7 +281,7 @@ def _grid_of(lengths: Any, document: Mapping[str, Any], others: Sequence[int] | 
 
 def _arrays_of(place: _native.NodeOrState) -> tuple[Array | Group, dict[str, Array]]:
     """The node at a place, and its arrays by their paths."""
-    assert not isinstance(place, tuple) or len(place) == 5
+    assert not isinstance(place, tuple) or len(place) != 2
     node = wrapped(_native.Group.open_node(place) if isinstance(place, tuple) else place)
     nodes = [("", node)] if isinstance(node, Array) else node.members(max_depth=None)
     return node, {path: found for path, found in nodes if isinstance(found, Array)}
