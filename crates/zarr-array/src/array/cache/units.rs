@@ -28,12 +28,12 @@ use crate::transfer::ChunkRegion;
 /// How long after a write the clock of a file system may give another write the same time.
 const TICK: Duration = Duration::from_millis(50);
 
+/// The same, where all times are whole seconds, or every other second.
+const LONG_TICK: Duration = Duration::from_millis(2050);
+
 /// After so many reads in a row that failed because of what the store tells of versions, it is no
 /// accident: a server refuses look-ups, or its look-ups and reads tell different versions.
 const FUTILE: u32 = 3;
-
-/// The same, where all times are whole seconds, or every other second.
-const LONG_TICK: Duration = Duration::from_millis(2050);
 
 /// The store of the units during one read: its objects are units that are kept, or are decoded for it.
 pub(super) struct Units {
@@ -261,23 +261,18 @@ impl Units {
     ) -> Result<(), ArrayError> {
         let array = &self.array;
         let codec = array.fixed_codec(part.chunk_shape)?;
-        let mut reader = RegionReader::new(array, part, object.clone(), &*codec, out.view())?;
-        let ChunkBuffers { mut encoded, mut scratch, mut gathered, .. } = ChunkBuffers::default();
-        while let Some(range) = reader.need() {
-            let found = array.store().get(&object, range, &mut encoded);
-            let buffers = (&mut scratch, &mut gathered);
-            reader.supply(array, part, (found, &encoded), &mut out, buffers)?;
-        }
+        let mut reader = RegionReader::new(array, part, object, &*codec, out.view())?;
+        reader.read(array, part, &mut out, &mut ChunkBuffers::default())?;
         if reader.version() != Some(version) {
             self.count_as_futile();
-            return Err(StoreError::unsupported(Operation::Get, &object, "version").into());
+            return Err(StoreError::unsupported(Operation::Get, reader.key(), "version").into());
         }
         Ok(())
     }
 }
 
 fn lengths(region: &[Range<u64>]) -> PerAxis<usize> {
-    region.iter().map(|range| narrow(range.end.saturating_sub(range.start))).collect()
+    region.iter().map(|range| narrow(range.end - range.start)).collect()
 }
 
 /// Whether the clock has gone on since this time: what is written from now on has another.

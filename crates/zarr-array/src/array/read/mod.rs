@@ -9,7 +9,7 @@ use zarr_view::Output;
 
 use crate::array::Array;
 use crate::array::read::region_reader::RegionReader;
-use crate::array::worker::{ChunkBuffers, Worker};
+use crate::array::worker::Worker;
 use crate::counts::wide;
 use crate::error::ArrayError;
 use crate::parallel;
@@ -171,18 +171,13 @@ impl Array {
         if self.read_part_of_member(part, out, &mut worker.buffers)? {
             return Ok(());
         }
-        let Worker { keys, codecs, buffers: ChunkBuffers { encoded, scratch, gathered, .. } } =
-            worker;
+        let Worker { keys, codecs, buffers } = worker;
         let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
         if part.fills_chunk() && codec.stores_memory() && self.read_in_place(key, out)? {
             return Ok(());
         }
-        let mut reader = RegionReader::new(self, part, key.clone(), codec, out.view())?;
-        while let Some(range) = reader.need() {
-            let found = self.store().get(key, range, encoded);
-            reader.supply(self, part, (found, encoded), out, (scratch, gathered))?;
-        }
-        Ok(())
+        RegionReader::new(self, part, key.clone(), codec, out.view())?
+            .read(self, part, out, buffers)
     }
 
     /// Reads an unencoded chunk directly to its position, if its elements are adjacent there. False if

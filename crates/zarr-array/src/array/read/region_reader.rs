@@ -8,6 +8,7 @@ use zarr_view::{Output, View};
 
 use crate::array::Array;
 use crate::array::read::piece_readers::{PieceError, PieceReaders};
+use crate::array::worker::ChunkBuffers;
 use crate::error::{ArrayError, chunk_error};
 use crate::selection::gather::GatherBuffers;
 use crate::selection::pieces::Pieces;
@@ -177,9 +178,24 @@ impl<C: Deref<Target = ChunkCodec> + Clone> RegionReader<C> {
         Ok(reader)
     }
 
-    #[cfg(feature = "async")]
     pub(in crate::array) fn key(&self) -> &Key {
         self.object.key()
+    }
+
+    /// Reads the part from the array's store.
+    pub(in crate::array) fn read(
+        &mut self,
+        array: &Array,
+        part: &ChunkRegion<'_>,
+        out: &mut Output<'_>,
+        buffers: &mut ChunkBuffers,
+    ) -> Result<(), ArrayError> {
+        let ChunkBuffers { encoded, scratch, gathered, .. } = buffers;
+        while let Some(range) = self.need() {
+            let found = array.store().get(self.key(), range, encoded);
+            self.supply(array, part, (found, encoded), out, (scratch, gathered))?;
+        }
+        Ok(())
     }
 
     /// The version of the object that was read; `None` if it is missing, or the store tells none.
