@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
+use zarr_array::node::DOCUMENTS;
 use zarr_array::store::{Links, Prefix};
 use zarr_array::{ChunkLayout, Selection, open_node};
 use zarr_metadata::NodeMetadata;
@@ -61,9 +62,6 @@ pub fn nodes(fetched: &Fetched, most: usize) -> Result<String, JsError> {
     }
     Ok(json!({"nodes": nodes, "total": total}).to_string())
 }
-
-/// The names of the documents that make their folder a node.
-const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
 
 fn described(path: &str, node: Result<NodeMetadata, String>) -> Value {
     match node {
