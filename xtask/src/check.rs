@@ -264,7 +264,7 @@ fn memory_has_room() -> bool {
 /// checked in the crate below; all features together in the facade, which has those of all libraries.
 fn selective_dependencies() -> Outcome {
     for name in crates() {
-        let text = read(&format!("crates/{name}/Cargo.toml"))?;
+        let text = read(format!("crates/{name}/Cargo.toml"))?;
         let clippy = |features: &[&str]| {
             let head = ["clippy", "--quiet", "--locked", "-p", name];
             // The crates below have had the lints: they come first.

@@ -1,6 +1,7 @@
 //! Running other programs from the root of the repository.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -50,14 +51,32 @@ pub(crate) fn target() -> PathBuf {
 }
 
 /// The text of a file, by its path from the root.
-pub(crate) fn read(path: &str) -> Result<String, String> {
-    fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"))
+pub(crate) fn read(path: impl AsRef<Path>) -> Result<String, String> {
+    let path = path.as_ref();
+    fs::read_to_string(root().join(path)).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Writes a file, by its path from the root or its whole path.
 pub(crate) fn write(path: impl AsRef<Path>, text: &str) -> Outcome {
     let path = path.as_ref();
     fs::write(root().join(path), text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Makes a folder and those above it.
+pub(crate) fn make_folder(path: impl AsRef<Path>) -> Outcome {
+    let path = path.as_ref();
+    fs::create_dir_all(root().join(path)).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Removes a folder with what is in it, if it is there.
+pub(crate) fn remove_folder(path: impl AsRef<Path>) -> Outcome {
+    let path = path.as_ref();
+    match fs::remove_dir_all(root().join(path)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(format!("{}: {error}", path.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The files that git tracks, relative to the root.

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 
 use crate::benches::records::{Role, Table, folder, parse, records, split};
 use crate::conformance::fixtures::environment;
-use crate::run::{Outcome, cargo, commit, output, processor, read, root};
+use crate::run::{Outcome, cargo, commit, make_folder, output, processor, read, root};
 
 /// The suites: programs that alternate with their rivals in one process.
 const SUITES: &[Suite] =
@@ -41,7 +41,7 @@ pub(crate) fn bench(arguments: &[String]) -> Outcome {
         Run { python: environment()?.to_string_lossy().into_owned(), records: Vec::new() };
     build()?;
     let failed = |error: std::io::Error| format!("{}: {error}", folder().display());
-    fs::create_dir_all(folder()).map_err(failed)?;
+    make_folder(folder())?;
     let head = machine(&run.python)?;
     for (name, suite) in SUITES {
         if arguments.is_empty() || arguments.iter().any(|chosen| chosen == name) {
@@ -132,7 +132,7 @@ fn arrays(run: &mut Run) -> Outcome {
     let shared = Path::new("/dev/shm");
     let parent = if shared.is_dir() { shared.to_owned() } else { root().join("target") };
     let folder = parent.join(format!("zarr-kit-bench-{}", std::process::id()));
-    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    make_folder(&folder)?;
     let done = arrays_in(run, &folder.to_string_lossy());
     let removed = fs::remove_dir_all(&folder);
     done?;

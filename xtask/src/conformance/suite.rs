@@ -7,7 +7,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::conformance::fixtures::{PEERS, zarrs_writer};
-use crate::run::{Outcome, cargo, commit, root, step, write};
+use crate::run::{Outcome, cargo, commit, make_folder, root, step, write};
 use crate::venv;
 
 /// The exact versions of the packages for Python that are measured.
@@ -27,7 +27,7 @@ pub(crate) fn suite(arguments: &[String]) -> Outcome {
     };
     let python = venv::environment("suite", REQUIREMENTS)?;
     let (suite, work) = (root().join("fixtures/conformance"), root().join("target/suite"));
-    fs::create_dir_all(&work).map_err(|error| format!("{}: {error}", work.display()))?;
+    make_folder(&work)?;
     let mut matrix = Command::new(&python);
     matrix.arg(root().join("xtask/suite/matrix.py")).arg(&suite).arg(&work);
     matrix.arg(root().join("docs/matrix.md")).env("PYTHONDONTWRITEBYTECODE", "1");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::run::{Outcome, metadata, read, root, target, write};
+use crate::run::{Outcome, make_folder, metadata, read, root, target, write};
 
 /// What users get, with everything that is compiled into it.
 const PROGRAMS: [&str; 2] = ["zarr-cli", "zarr-python"];
@@ -24,7 +24,7 @@ pub(crate) fn notices(arguments: &[String]) -> Outcome {
         return Err("usage: cargo xtask notices".to_owned());
     }
     let path = target().join("THIRD-PARTY.txt");
-    fs::create_dir_all(target()).map_err(|error| error.to_string())?;
+    make_folder(target())?;
     write(&path, &text()?)?;
     println!("{}", path.display());
     Ok(())

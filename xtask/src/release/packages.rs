@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
-use crate::run::{Outcome, cargo, read, root, step, target};
+use crate::run::{Outcome, cargo, make_folder, read, remove_folder, root, step, target};
 
 pub(crate) fn packages(arguments: &[String]) -> Outcome {
     match arguments {
@@ -20,13 +20,11 @@ pub(crate) fn packages(arguments: &[String]) -> Outcome {
     let (made, unpacked) = (target().join("package"), target().join("packages"));
     // Packages of older versions would be unpacked beside these.
     for old in [&made, &unpacked] {
-        if old.exists() {
-            fs::remove_dir_all(old).map_err(failed)?;
-        }
+        remove_folder(old)?;
     }
     let excluded = ["--exclude", "xtask", "--exclude", "zarr-store-tests"];
     cargo(&[&["package", "--workspace", "--no-verify"][..], &excluded].concat(), &[])?;
-    fs::create_dir_all(&unpacked).map_err(failed)?;
+    make_folder(&unpacked)?;
     let mut names = Vec::new();
     for entry in fs::read_dir(&made).map_err(failed)? {
         let path = entry.map_err(failed)?.path();

@@ -1,11 +1,11 @@
 //! The page that shows stores: put together in `target/web/page`, and tested in Chromium.
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
 use crate::release::web::{copy, copy_all, unpack};
-use crate::run::{Outcome, output, root, step, write};
+use crate::run::{Outcome, make_folder, output, read, remove_folder, root, step, write};
 
 /// Where Debian installs Chromium, below the root of the system or of a folder.
 const CHROMIUM: &str = "usr/lib/chromium/chromium";
@@ -13,12 +13,9 @@ const CHROMIUM: &str = "usr/lib/chromium/chromium";
 /// Puts the page together from the package and from what zarrita.js reads zip files with, and tests it.
 pub(super) fn page(folder: &Path, package: &Path) -> Outcome {
     let page = folder.join("page");
-    if page.exists() {
-        fs::remove_dir_all(&page).map_err(|error| format!("{}: {error}", page.display()))?;
-    }
+    remove_folder(&page)?;
     for made in ["zarr-kit", "zarrita"] {
-        let made = page.join(made);
-        fs::create_dir_all(&made).map_err(|error| format!("{}: {error}", made.display()))?;
+        make_folder(page.join(made))?;
     }
     copy_all(&root().join("web/page"), &page)?;
     copy_all(package, &page.join("zarr-kit"))?;
@@ -30,8 +27,7 @@ pub(super) fn page(folder: &Path, package: &Path) -> Outcome {
     let unzipit = "unzipit.module.js";
     copy(&modules.join("unzipit/dist").join(unzipit), &page.join("zarrita").join(unzipit))?;
     // A browser finds no package by its name.
-    let zip = storage.join("dist/src/zip.js");
-    let zip = fs::read_to_string(&zip).map_err(|error| format!("{}: {error}", zip.display()))?;
+    let zip = read(storage.join("dist/src/zip.js"))?;
     let local = zip.replace("from \"unzipit\"", &format!("from \"./{unzipit}\""));
     if local == zip {
         return Err("zip.js of zarrita.js does not import unzipit as it did".to_owned());
@@ -71,8 +67,7 @@ fn chromium(folder: &Path) -> Result<(PathBuf, String), String> {
 
 fn fetch(at: &Path) -> Outcome {
     for made in ["lists/partial", "archives/partial", "root"] {
-        let made = at.join(made);
-        fs::create_dir_all(&made).map_err(|error| format!("{}: {error}", made.display()))?;
+        make_folder(at.join(made))?;
     }
     let place = at.display();
     let settings = at.join("apt.conf");

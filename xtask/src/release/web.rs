@@ -9,7 +9,7 @@ use std::process::Command;
 use std::{env, fs, io};
 
 use crate::release::{notices, page};
-use crate::run::{Outcome, output, root, step, write};
+use crate::run::{Outcome, make_folder, output, remove_folder, root, step, write};
 
 /// What the toolchain is: the compiler, its library for WebAssembly and the optimiser. The linker is the
 /// one of the compiler's LLVM.
@@ -91,9 +91,7 @@ pub(crate) fn web(arguments: &[String]) -> Outcome {
         )?;
     }
     let package = folder.join("zarr-kit");
-    if package.exists() {
-        fs::remove_dir_all(&package).map_err(|error| format!("{}: {error}", package.display()))?;
-    }
+    remove_folder(&package)?;
     for (name, largest) in MODULES {
         let name = name.replace('-', "_");
         let bind = ["--target", "web", "--no-typescript", "--remove-producers-section"];
@@ -135,7 +133,7 @@ fn size(module: &Path, largest: u64) -> Outcome {
 /// Reads the conformance suite under node, with and without zarrita.js.
 fn test(folder: &Path, package: &Path) -> Outcome {
     let tests = folder.join("tests");
-    fs::create_dir_all(&tests).map_err(|error| format!("{}: {error}", tests.display()))?;
+    make_folder(&tests)?;
     copy_all(&root().join("web/tests"), &tests)?;
     for name in ["package.json", "package-lock.json"] {
         copy(&tests.join(name), &folder.join(name))?;
@@ -148,7 +146,7 @@ fn test(folder: &Path, package: &Path) -> Outcome {
     let archives = folder.join("suite");
     for name in ["invalid", "reference", "tensorstore", "variable", "zarr-python"] {
         let target = archives.join(name);
-        fs::create_dir_all(&target).map_err(|error| format!("{}: {error}", target.display()))?;
+        make_folder(&target)?;
         let archive = format!("fixtures/conformance/stores/{name}.tar.gz");
         step(Command::new("tar").args(["xzf", &archive, "-C"]).arg(&target))?;
     }
@@ -175,7 +173,7 @@ fn toolchain(folder: &Path) -> Result<PathBuf, String> {
         return Ok(bin);
     }
     for made in [&apt.join("lists/partial"), &apt.join("archives/partial"), &bin, &unpacked] {
-        fs::create_dir_all(made).map_err(|error| format!("{}: {error}", made.display()))?;
+        make_folder(made)?;
     }
     // The mirror of this machine, with the release that has these packages.
     let uris = output(Command::new("apt-get").args(["indextargets", "--format", "$(REPO_URI)"]))?;

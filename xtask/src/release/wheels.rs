@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::release::notices;
-use crate::run::{Outcome, step, target};
+use crate::run::{Outcome, remove_folder, step, target};
 use crate::testing::python;
 use crate::venv;
 
@@ -26,9 +26,7 @@ pub(crate) fn wheels(arguments: &[String]) -> Outcome {
     };
     let python = venv::environment("wheels", REQUIREMENTS)?;
     let folder = target().join(if local { "wheels-local" } else { "wheels" });
-    if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
+    remove_folder(&folder)?;
     let maturin = |arguments: &[&str]| {
         let mut command = Command::new(&python);
         command.args(["-m", "maturin"]).args(arguments);

@@ -6,7 +6,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::run::{LIBRARIES, Outcome, output, root, step, target, write};
+use crate::run::{LIBRARIES, Outcome, make_folder, output, root, step, target, write};
 
 const FOLDER: &str = "xtask/api/lists";
 
@@ -30,7 +30,7 @@ pub(crate) fn api(arguments: &[String]) -> Outcome {
             changed.push(format!("{path}: {}", first_difference(&known, &found)));
             continue;
         }
-        fs::create_dir_all(root().join(FOLDER)).map_err(|error| format!("{FOLDER}: {error}"))?;
+        make_folder(FOLDER)?;
         write(&path, &found)?;
     }
     if changed.is_empty() {

@@ -3,10 +3,9 @@
 //! Needs cargo-fuzz and a nightly compiler. Starts from `xtask/fuzz/seeds/TARGET`, which is in
 //! version control, and from `xtask/fuzz/corpus/TARGET`, which is not.
 
-use std::fs;
 use std::process::Command;
 
-use crate::run::{Outcome, root, step};
+use crate::run::{Outcome, make_folder, root, step};
 
 const FOLDER: &str = "xtask/fuzz";
 
@@ -59,7 +58,7 @@ pub(crate) fn fuzz(arguments: &[String]) -> Outcome {
 /// An input that exceeds a limit on memory or time is a finding, like one that panics.
 fn run(target: &Target, minutes: u64) -> Outcome {
     let corpus = format!("{FOLDER}/corpus/{}", target.name);
-    fs::create_dir_all(root().join(&corpus)).map_err(|error| format!("{corpus}: {error}"))?;
+    make_folder(&corpus)?;
     // Called by name: `CARGO` is the binary of this toolchain, which does not accept `+nightly`.
     let mut command = Command::new("cargo");
     command.args(["+nightly", "fuzz", "run", "--fuzz-dir", FOLDER, target.name, &corpus]);

@@ -7,10 +7,9 @@
 //! page of the last run again, with reasons that were added since.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::process::Command;
 
-use crate::run::{Outcome, commit, output, read, root, write};
+use crate::run::{Outcome, commit, make_folder, output, read, root, write};
 
 const PAGE: &str = "docs/mutants.md";
 const EXPLAINED: &str = "xtask/mutants.txt";
@@ -43,7 +42,7 @@ pub(crate) fn mutants(arguments: &[String]) -> Outcome {
     };
     let explained = explained(&read(EXPLAINED)?)?;
     if run {
-        fs::create_dir_all(root().join(FOLDER)).map_err(|error| format!("{FOLDER}: {error}"))?;
+        make_folder(FOLDER)?;
         write(COMMIT, &commit()?)?;
     }
     let mut page = format!(
@@ -121,7 +120,7 @@ fn explained(text: &str) -> Result<Vec<(String, String, String)>, String> {
 
 fn try_out(name: &str, sample: &str) -> Outcome {
     let folder = folder(name);
-    fs::create_dir_all(root().join(&folder)).map_err(|error| format!("{folder}: {error}"))?;
+    make_folder(&folder)?;
     let mut command = Command::new("cargo");
     command.args(["mutants", "--package", name, "--all-features", "--profile", "mutants"]);
     command.arg("--no-shuffle");
@@ -162,7 +161,7 @@ impl Outcomes {
     fn of(name: &str) -> Result<Self, String> {
         let folder = folder(name);
         let list = |kind: &str| -> Result<Vec<Change>, String> {
-            let text = read(&format!("{folder}/mutants.out/{kind}.txt"))?;
+            let text = read(format!("{folder}/mutants.out/{kind}.txt"))?;
             Ok(text.lines().map(change).collect())
         };
         Ok(Self {

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use crate::run::{Outcome, cargo, root};
+use crate::run::{Outcome, cargo, make_folder, root};
 use crate::testing::optimised;
 use crate::venv;
 
@@ -46,7 +46,7 @@ pub(crate) fn s3_test(arguments: &[String]) -> Outcome {
     let program = if run.bench { build("release", "release")? } else { program()? };
     let folder = std::env::temp_dir().join(format!("zarr-kit-s3-{}", std::process::id()));
     let bucket = folder.join("bucket");
-    std::fs::create_dir_all(&bucket).map_err(|error| format!("{}: {error}", bucket.display()))?;
+    make_folder(&bucket)?;
     let mut server = Command::new(program);
     server.arg(&folder).args(run.unlocked.then_some("--unlocked"));
     let outcome = with_server(&mut server, &run);
