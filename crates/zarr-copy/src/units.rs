@@ -17,6 +17,8 @@ pub struct UnitMoves {
     pub(crate) to_shards: bool,
     /// The elements of the target that are the source's. They begin with a unit.
     place: Vec<Range<u64>>,
+    /// The element of the source that comes to the first place, on each axis of the target.
+    first: Vec<u64>,
     /// The axis of the target that the source lacks: it has one index there.
     pub(crate) new_axis: Option<usize>,
     /// The length of the target.
@@ -35,6 +37,9 @@ impl UnitMoves {
     /// new axis. `are_alike` says whether two chains encode units of the source and of the target to
     /// the same bytes.
     ///
+    /// Where both chunks and the chunks within them are the same, chunks move, unless the source's
+    /// elements end within one: then what moves is the chunks within them.
+    ///
     /// `None` if the source's units are not the target's.
     #[must_use]
     pub fn new(
@@ -48,7 +53,8 @@ impl UnitMoves {
             return None;
         }
         let targets = units(to);
-        units(from).into_iter().find_map(|of_source| {
+        let shape = to.shape();
+        let mut same = units(from).into_iter().filter_map(|of_source| {
             let mut edges = of_source.edges;
             if let Some(axis) = new_axis {
                 edges.insert(axis.min(edges.len()), 1);
@@ -66,10 +72,31 @@ impl UnitMoves {
                 to_shards: of_target.are_inner,
                 edges,
                 place: place.to_vec(),
+                first: vec![0; place.len()],
                 new_axis,
-                shape: to.shape().to_vec(),
+                shape: shape.to_vec(),
             })
-        })
+        });
+        let moves = same.next()?;
+        match moves.are_whole(&shape.iter().map(|length| 0..*length).collect::<Vec<_>>()) {
+            true => Some(moves),
+            false => Some(same.last().unwrap_or(moves)),
+        }
+    }
+
+    /// The same for a source whose element `first` comes to the first place, on each axis of the
+    /// target. `None` if it is not the first of a unit.
+    #[must_use]
+    pub fn beginning_at(self, first: &[u64]) -> Option<Self> {
+        let mut axes = first.iter().zip(&self.edges);
+        let begins = axes.all(|(first, edge)| first.is_multiple_of(*edge));
+        (begins && first.len() == self.edges.len()).then(|| Self { first: first.to_vec(), ..self })
+    }
+
+    /// The length of a unit on an axis of the target.
+    #[must_use]
+    pub fn edge(&self, axis: usize) -> Option<u64> {
+        self.edges.get(axis).copied()
     }
 
     /// Of a copy: the target has the source's elements at the same places.
@@ -123,8 +150,10 @@ impl UnitMoves {
         if let Some(axis) = self.new_axis {
             unit.insert(axis.min(unit.len()), 0);
         }
-        for ((at, edge), place) in unit.iter_mut().zip(&self.edges).zip(&self.place) {
-            *at = at.checked_add(place.start.checked_div(*edge)?)?;
+        let places = self.place.iter().zip(&self.first);
+        for ((at, edge), (place, first)) in unit.iter_mut().zip(&self.edges).zip(places) {
+            let after = at.checked_add(place.start.checked_div(*edge)?)?;
+            *at = after.checked_sub(first.checked_div(*edge)?)?;
         }
         let is_one = unit.iter().zip(of).all(|(at, range)| range.contains(at));
         (is_one && unit.len() == of.len()).then_some(unit)
@@ -132,8 +161,9 @@ impl UnitMoves {
 
     /// The first element of a unit, in the source.
     pub(crate) fn in_source(&self, unit: &[u64]) -> Vec<u64> {
-        let axes = unit.iter().zip(&self.edges).zip(&self.place);
-        let mut first: Vec<u64> = axes.map(|((at, edge), place)| at * edge - place.start).collect();
+        let axes = unit.iter().zip(&self.edges).zip(self.place.iter().zip(&self.first));
+        let within = axes.map(|((at, edge), (place, first))| at * edge - place.start + first);
+        let mut first: Vec<u64> = within.collect();
         if let Some(axis) = self.new_axis.filter(|axis| *axis < first.len()) {
             first.remove(axis);
         }

@@ -11,6 +11,7 @@ mod array_marker;
 mod group;
 mod interrupted;
 mod marker_json;
+mod moved_units;
 mod moves;
 mod planning;
 mod refill;

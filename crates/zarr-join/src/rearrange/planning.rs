@@ -24,8 +24,9 @@ impl Rearrangement {
     /// [`Rearrangement::execute`] carries the plan out.
     ///
     /// Objects are moved, and no chunk is decoded; absent chunks stay absent. Only if arrays are appended
-    /// after a chunk that is not full, this chunk and all elements after it are encoded anew, in memory
-    /// and in chunks of its length. A regular axis stays
+    /// after a chunk that is not full, this chunk and all elements after it get new chunks of its length,
+    /// in memory: inner chunks of shards move as they are stored if they can, and other elements are
+    /// encoded anew. A regular axis stays
     /// regular if all chunks still have one length, otherwise it becomes rectilinear. An inserted
     /// array has the same data type, codecs, fill value, and the same chunks on the other axes. Its
     /// attributes are not compared.

@@ -1,5 +1,6 @@
-//! Arrays that are appended after a chunk that is not full: this chunk and all elements after it are
-//! encoded anew.
+//! Arrays that are appended after a chunk that is not full: this chunk and all elements after it get
+//! new chunks. Encoded chunks within them, such as those of shards, move as they are stored; other
+//! elements are encoded anew.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,17 +11,18 @@ use zarr_grid::Axis;
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
 
 use super::Span;
+use super::moved_units::{Part, move_units};
 use super::planning::check_refilled;
 use crate::error::rearrange::{Refusal, refused};
 
-/// The most bytes of elements that a change encodes anew, in all its arrays, since their chunks are held
-/// in memory: 4 GiB.
+/// The most bytes of elements in new chunks, in all arrays of a change, since these are held in memory:
+/// 4 GiB.
 pub const MOST: u64 = 4 << 30;
 
 /// The bytes of elements that are read at once.
 const PIECE: u64 = 16 << 20;
 
-/// The chunks that were decoded, because elements come after them in the same chunk.
+/// The chunks whose elements are in new ones, because elements come after them in the same chunk.
 #[derive(Clone, Debug)]
 pub(super) struct Refill {
     /// The index of the axis where the first of them begins.
@@ -58,13 +60,15 @@ pub(super) fn refilled(
         Some(chunk) if !is_full(own) => own.start(chunk).unwrap_or(0),
         _ => own.extent(),
     };
-    let mut parts = vec![(array, full..own.extent())];
+    let length = own.extent() - full;
+    let mut parts = vec![Part { array, range: full..own.extent(), at: 0 }];
+    let mut total = length;
     for other in appended {
         check_refilled(array, axis, other).map_err(|cause| refused(array.prefix(), cause))?;
-        parts.push((other, 0..other.shape()[axis]));
+        let range = 0..other.shape()[axis];
+        parts.push(Part { array: other, range: range.clone(), at: total });
+        total = total.saturating_add(range.end);
     }
-    let total = parts.iter().map(|(_, range)| range.end - range.start);
-    let total = total.fold(0, u64::saturating_add);
     let wrong = |cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause };
     let document = document(array.metadata(), axis, own, total).map_err(wrong)?;
     let mut take = |bytes: u64| match room.checked_sub(bytes) {
@@ -81,19 +85,25 @@ pub(super) fn refilled(
     };
     take(document.shape().iter().fold(size, |bytes, length| bytes.saturating_mul(*length)))?;
     let mut refill = Refill::of(array, axis, full)?;
-    for (other, _) in parts.iter().skip(1) {
+    for Part { array: other, .. } in parts.iter().skip(1) {
         let chunks = stored(other, axis, 0)?.into_iter();
         refill.others.extend(chunks.map(|(key, meta)| ((*other).clone(), key, meta)));
     }
     // Its errors name the array.
     let (store, options) = (Arc::new(MemoryStore::new()), array.options().clone());
     let rest = Array::with_metadata(store, array.prefix(), document, options)?;
-    let mut at = 0_u64;
-    for (part, range) in parts {
-        copy(part, axis, range.clone(), &rest, at, &mut take)?;
-        at += range.end - range.start;
+    let moved = move_units(&parts, axis, &rest, false)?;
+    if array.data_type().is_variable_length() {
+        take(moved.bytes)?;
     }
-    if !same_elements(array, axis, full..own.extent(), &rest)? {
+    for (part, edge) in parts.iter().zip(&moved.edges) {
+        if edge.is_none() {
+            copy(part.array, axis, part.range.clone(), &rest, part.at, &mut take)?;
+        }
+    }
+    // Of chunks that move, the last alone may get elements after its own.
+    let kept = moved.edges.first().copied().flatten().map_or(0, |edge| length - length % edge);
+    if !same_elements(array, axis, full + kept..own.extent(), &rest, kept)? {
         return Err(refused(array.prefix(), Refusal::Lossy { axis }));
     }
     Ok((vec![Span::Kept(0..full), Span::Inserted(rest)], Some(refill)))
@@ -173,15 +183,17 @@ pub(super) fn copy(
     Ok(())
 }
 
-/// Whether the elements of an array in a range of the axis are the first of another array.
+/// Whether the elements of an array in a range of the axis are those of another array, where they begin
+/// at `at`.
 fn same_elements(
     one: &Array,
     axis: usize,
     range: Range<u64>,
     other: &Array,
+    at: u64,
 ) -> Result<bool, ArrayError> {
     for piece in one.batches(along(one, axis, &range), PIECE)? {
-        let place = moved(&piece, axis, range.start, 0);
+        let place = moved(&piece, axis, range.start, at);
         let is_same = match one.data_type().is_variable_length() {
             true => {
                 one.read_as::<Vec<u8>>(piece)?.iter().eq(other.read_as::<Vec<u8>>(place)?.iter())

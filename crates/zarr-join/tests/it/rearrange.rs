@@ -3,6 +3,7 @@
 
 mod ends;
 mod groups;
+mod moved_units;
 mod oracle;
 mod overtaken;
 mod refilled;

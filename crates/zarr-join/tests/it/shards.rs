@@ -207,6 +207,31 @@ fn chunks_that_cannot_be_decoded_are_joined_into_shards_and_back() {
     assert_eq!(to.read(&key("c/1")).expect("reads").as_deref(), Some(&b"no zstd"[..]));
 }
 
+/// The last shard of a member is not full: it is a shard of the joined array's shape, but what moves is
+/// what it has within it.
+#[test]
+fn shards_that_are_not_full_are_joined_to_shards_of_the_same_shape() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let shards = shard(&[2], &[Codec::bytes(), Codec::Crc32c], IndexLocation::End);
+    let of = |name, length: u8| {
+        let metadata = array(&[length.into()], &[vec![12]], &shards);
+        member(&store, name, &metadata, &(1..=length).collect::<Vec<u8>>())
+    };
+    let plan = Join::new(vec![of("a", 16), of("b", 9)], Arrangement::Along(0))
+        .plan_with(|metadata| {
+            let grid = ChunkGrid::Regular { chunk_shape: vec![12] };
+            let same = metadata.with_shape_and_grid(metadata.shape(), &grid);
+            same.map(Some).map_err(zarr_join::JoinError::Metadata)
+        })
+        .expect("fits");
+    assert_eq!(plan.moved_chunks(), 1);
+    assert_eq!((plan.assembled_chunks(), plan.written_chunks()), (2, 0));
+    let (to, did) = joined(&plan);
+    assert_eq!((did.assembled, did.written), (2, 0));
+    let all: Vec<u8> = (1..=16).chain(1..=9).collect();
+    assert_eq!(objects(&*to), objects(&*written(plan.metadata(), &all)));
+}
+
 #[test]
 fn a_shard_that_changes_is_named() {
     changes(|changed| changed.write(4..5, &[9]).expect("writes"));

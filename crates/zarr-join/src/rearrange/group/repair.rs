@@ -1,5 +1,6 @@
 //! The repair of a group's interrupted rearrangement.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_array::Array;
@@ -20,6 +21,7 @@ use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
 use crate::conventions;
 use crate::error::rearrange::{Refusal, refused};
+use crate::rearrange::moved_units::{Part, move_units};
 use crate::rearrange::refill::copy as copy_elements;
 
 /// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if there is
@@ -177,8 +179,34 @@ fn copy_again(array: &Array, share: &RecordedPlan) -> Result<Array, ArrayError> 
     let moves = Rearrangement::moves_again(&plan)?;
     let copied = plan.copy(array, &moves.moves, gone.layout(), &CopyCounter::new(0, &|_| {}))?;
     if let Some(start) = share.refilled {
-        copy_elements(array, plan.axis, start..share.length, &gone, start, &mut |_| Ok(()))?;
+        refill_again(array, plan.axis, start..share.length, &gone)?;
     }
     plan.check_all(&moves, &copied)?;
     Ok(gone)
+}
+
+/// Puts the elements of an array in a range of the axis, its last, in place of those that its chunks of
+/// the other encoding have. Encoded chunks within them move with what comes after them.
+fn refill_again(
+    array: &Array,
+    axis: usize,
+    range: Range<u64>,
+    gone: &Array,
+) -> Result<(), ArrayError> {
+    let new = &gone.grid().axes()[axis];
+    let chunk = new.chunk_of(range.start).and_then(|(chunk, _)| new.clipped(chunk));
+    let part = |array, range: Range<u64>| Part { array, at: range.start, range };
+    let edge = part(array, range.clone()).edge_in(gone, axis);
+    let length = range.end - range.start;
+    let mut from = range.start;
+    if let (Some(edge), Some(chunk)) = (edge, chunk) {
+        let middle = from + (length - length % edge);
+        let parts = [part(array, from..middle), part(gone, middle..chunk.end)];
+        if middle > from && parts.iter().all(|part| part.edge_in(gone, axis).is_some()) {
+            zarr_array::store::reached!("repair of a group: encoded chunks move again");
+            move_units(&parts, axis, gone, true)?;
+            from = middle;
+        }
+    }
+    copy_elements(array, axis, from..range.end, gone, from, &mut |_| Ok(()))
 }
