@@ -154,13 +154,44 @@ def test_submodules_need_no_import_of_their_own():
         ({"order": "F"}, "C order"),
         ({"serializer": None, "filters": None, "compressors": None}, "codec|serializer"),
         ({"shape": 3}, "shape: 3 is not that of data"),
-        ({"chunks": (2, 3), "shards": "auto"}, "shards: a shape"),
+        ({"chunks": (2, 3), "shards": "auto"}, "shards are an integer for all axes"),
+        ({"chunks": (2, 3), "shards": (0, 3)}, "axis 0: a shard has at least 1 element"),
+        ({"chunks": (2, 3), "shards": (2,)}, "shards have 1 axes"),
     ],
     ids=str,
 )
 def test_refusals_say_what_is_allowed(arguments, says):
     with pytest.raises((ValueError, TypeError), match=says):
         zarr_kit.create_array(data=VALUES, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("value", "more", "error"),
+    [
+        (np.ma.masked_array([1, 2], [0, 1]), {}, ValueError),
+        ([300], {"dtype": "i1"}, OverflowError),
+        (["a", None], {"dtype": str}, ValueError),
+        ([1000, 2], {"codecs": "packbits:3"}, zarr_kit.LossError),
+        ([[1000, 2]], {"codecs": "packbits:3", "chunks": 1, "shards": (1, 2)}, zarr_kit.LossError),
+    ],
+)
+def test_refused_elements_change_nothing(value, more, error, tmp_path):
+    group = zarr_kit.create_group(tmp_path / "g.zarr")
+    group["old"] = [1, 2, 3]
+    for name in ("old", "new"):
+        with pytest.raises(error, match="element|masked|None") as raised:
+            group.create_array(name, data=value, overwrite=True, **more)
+        assert "memory:" not in str(raised.value)
+    assert list(group) == ["old"] and group["old"][:].tolist() == [1, 2, 3]
+
+
+def test_an_array_is_replaced_by_its_own_elements():
+    group = zarr_kit.create_group("memory:")
+    group["a"] = [1, 2, 3]
+    group["a"] = group["a"]
+    assert group["a"][:].tolist() == [1, 2, 3]
+    group["a"] = group["a"].to_dask() + 1
+    assert group["a"][:].tolist() == [2, 3, 4]
 
 
 @pytest.mark.parametrize("name", ["from_array", "storage", "config", "tree"])

@@ -382,3 +382,22 @@ def test_arrays_without_axes_have_the_truth_of_their_element():
         iter(array)
     assert zarr_kit.create("memory:", shape=2, dtype="i2")
     assert not zarr_kit.create("memory:", shape=0, dtype="i2")
+
+
+def test_tuples_in_a_key_are_lists():
+    values = np.arange(12).reshape(3, 4)
+    array = zarr_kit.create_array(data=values, chunks=2)
+    for key in [((0, 2),), ((0, 2), (1, 3)), (slice(None), (3, 0)), (..., (1,))]:
+        np.testing.assert_array_equal(array[key], values[key])
+
+
+def test_fields_say_where_they_are():
+    array = zarr_kit.create_array(data=np.zeros(3, dtype=[("a", "i4"), ("b", "f4")]))
+    for key in ["a", ["a", "b"], (..., "a")]:
+        with pytest.raises(IndexError, match="take the field of the result"):
+            array[key]
+
+
+def test_chunks_of_a_huge_array_are_counted():
+    array = zarr_kit.create("memory:", shape=(1 << 62, 3), dtype="i1", chunks=(1 << 20, 2))
+    assert (array.cdata_shape, array.nchunks) == ((1 << 42, 2), 1 << 43)

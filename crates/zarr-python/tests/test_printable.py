@@ -81,3 +81,20 @@ def test_one_module_escapes_html():
     folder = pathlib.Path(zarr_kit.__file__).parent
     users = [path.name for path in folder.rglob("*.py") if re.search(r"^(import|from) html\b", path.read_text(), re.M)]
     assert users == ["_html.py"]
+
+
+def test_half_surrogate_pairs_are_named(tmp_path):
+    group = zarr_kit.create_group(tmp_path / "g.zarr")
+    for work in (
+        lambda name: zarr_kit.open(name),
+        lambda name: zarr_kit.open(tmp_path, name),
+        lambda name: zarr_kit.create_array(name, shape=1, dtype="i1"),
+        lambda name: group.create_array(name, shape=1, dtype="i1"),
+        lambda name: zarr_kit.delete(name),
+        lambda name: zarr_kit.copy(group, name),
+        lambda name: zarr_kit.open(tmp_path, storage_options={name: "x"}),
+        lambda name: zarr_kit.open(tmp_path, storage_options={"region": name}),
+        lambda name: zarr_kit.open(tmp_path, storage_options={"targets": [name]}),
+    ):
+        with pytest.raises(ValueError, match="half surrogate pairs"):
+            work("b\udcff")

@@ -150,6 +150,58 @@ def test_parts_of_one_chunk_by_ten_threads(kind, tmp_path):
     np.testing.assert_array_equal(theirs(store, "a"), np.repeat(np.arange(1, 11), 100))
 
 
+def of_one_dict(tmp_path):
+    objects = {}
+    return lambda root: MemoryStore(objects), False
+
+
+def of_one_obstore(tmp_path):
+    store = pytest.importorskip("obstore.store").MemoryStore()
+    return lambda root: ObjectStore(store), False
+
+
+def of_fsspec(tmp_path):
+    return lambda root: FsspecStore.from_url(f"memory://{tmp_path.name}/{root}"), True
+
+
+def of_mappers(tmp_path):
+    import fsspec
+
+    return lambda root: fsspec.get_mapper(f"memory://{tmp_path.name}/{root}"), True
+
+
+def of_one_session(tmp_path):
+    package = pytest.importorskip("icechunk")
+    session = package.Repository.create(package.in_memory_storage()).writable_session("main")
+    return lambda root: LoggingStore(session.store, log_level="ERROR"), False
+
+
+@pytest.mark.parametrize("kind", [of_one_dict, of_one_obstore, of_fsspec, of_mappers, of_one_session])
+def test_stores_of_the_same_objects_share_their_locks(kind, tmp_path):
+    make, has_roots = kind(tmp_path)
+    zarr_kit.create_array(make(""), name="in/a", shape=1000, dtype="i4", chunks=1000)
+    barrier = threading.Barrier(10)
+
+    def write(number):
+        barrier.wait()
+        place = (make("in"), "a") if has_roots and number % 2 else (make(""), "in/a")
+        array = zarr_kit.open(*place)
+        for start in range(number * 100, number * 100 + 100, 10):
+            array[start : start + 10] = number + 1
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(10)]
+    for each in threads: each.start()
+    for each in threads: each.join()
+    np.testing.assert_array_equal(zarr_kit.open(make(""), "in/a")[...], np.repeat(np.arange(1, 11), 100))
+
+
+def test_what_is_no_store_is_told_what_is():
+    with pytest.raises(TypeError, match="a store of zarr-python or obstore"):
+        zarr_kit.open(object())
+    with pytest.raises(TypeError, match="buffers of zarr-python.* not bytes: 'zarr.json'"):
+        zarr_kit.open({"zarr.json": b"{}"})
+
+
 def test_parts_of_chunks_are_refused_where_others_may_write(tmp_path):
     store = LoggingStore(LocalStore(tmp_path / "shared.zarr"), log_level="ERROR")
     array = zarr_kit.create_array(store, shape=8, dtype="i4", chunks=4)

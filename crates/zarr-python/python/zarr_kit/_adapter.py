@@ -13,7 +13,8 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Coroutine, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import quote
 
 from ._extras import need
 
@@ -54,9 +55,15 @@ def adapter_of(url: str) -> Adapter:
 
 def place(given: Any) -> tuple[Any, str, dict[str, str | list[str]]] | None:
     """The URL, the path and the settings of a store, array or group of another package; None for a path."""
-    if isinstance(given, MutableMapping) and not hasattr(given, "fs"):
-        return token(need("zarr.storage", "zarr").MemoryStore(given)), "", {}
     package = type(given).__module__.partition(".")[0]
+    if isinstance(given, MutableMapping) and not hasattr(given, "fs"):
+        for key, value in given.items():
+            if hasattr(value, "as_numpy_array"):
+                break
+            raise TypeError(f"a dict has buffers of zarr-python, as its MemoryStore, not {type(value).__name__}: {key!r}")
+        return token(need("zarr.storage", "zarr").MemoryStore(given)), "", {}
+    if package == "obstore":
+        return _of_store(need("zarr.storage", "zarr").ObjectStore(given))
     if package == "fsspec" and hasattr(given, "root"):
         return _of_store(need("zarr.storage", "zarr").FsspecStore.from_mapper(given))
     if package == "upath":
@@ -104,22 +111,28 @@ class Adapter:
     def __init__(self, store: Store) -> None:
         from zarr.storage import WrapperStore
 
+        from ._stores import place_of
+
         self.store, self._process = store, os.getpid()
         inner: Any = store
         while isinstance(inner, WrapperStore):
             inner = inner._store
         kind = type(inner).__name__
-        below: Any = getattr(inner, "fs", None) or getattr(inner, "store", None)
-        self._held = _Held() if kind == "IcechunkStore" else None
-        in_memory = hasattr(inner, "_store_dict") or type(below).__name__ in ("MemoryFileSystem", "MemoryStore")
-        in_memory = in_memory or type(getattr(below, "sync_fs", None)).__name__ == "MemoryFileSystem"
+        self._held = _Held.of(inner) if kind == "IcechunkStore" else None
+        objects = _objects_in_memory(inner)
+        in_memory = objects is not None
         is_session = self._held is not None and not inner.session._session.is_fork
         self.is_exclusive = in_memory or is_session or kind == "ZipStore"
         """Whether no other process can write what this store reads."""
         self.requests = 1 if inner is store and in_memory else 32
         self.shown = _shown(inner)
-        self.identity = f"{SCHEME}{kind} {_identity(inner)}"
-        """Tells stores apart: of one store there may be several objects."""
+        root = getattr(inner, "path", "") if kind == "FsspecStore" and in_memory else place_of(inner) or ""
+        owner = objects if in_memory else self._held or (None if root else inner)
+        self.locks = "" if owner is None else str(id(owner))
+        """Tells what the stores' objects are in apart: of one store there may be several objects, with several roots."""
+        self.root = "/".join(quote(name) if name.strip(".") else f"%{name}" for name in root.split("/") if name)
+        self.identity = f"{SCHEME}{kind} {self.locks} {root}"
+        """Tells stores apart."""
         self._run(store._ensure_open())
 
     @property
@@ -288,7 +301,20 @@ class _Held:
     Nobody else sees a transaction before its commit, so that markers need not outlive this process.
     """
 
-    def __init__(self) -> None:
+    _ALL: ClassVar[weakref.WeakSet[_Held]] = weakref.WeakSet()
+    _FINDING: ClassVar[threading.Lock] = threading.Lock()
+
+    @classmethod
+    def of(cls, store: Any) -> _Held:
+        """Those of the store of a session, which has another object for each use."""
+        with cls._FINDING:
+            found = next((each for each in cls._ALL if each._process == os.getpid() and each._store == store), None)
+            found = found or cls(store)
+            cls._ALL.add(found)
+        return found
+
+    def __init__(self, store: Any) -> None:
+        self._store, self._process = store, os.getpid()
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
         self._places: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
@@ -327,9 +353,11 @@ def _shown(store: Any) -> str:
     return found.partition("?")[0] if found else type(store).__name__
 
 
-def _identity(store: Any) -> str:
-    from ._stores import place_of
-
+def _objects_in_memory(store: Any) -> Any:
+    """What holds the objects of a store in memory, which other stores may have too; None for others."""
     if (objects := getattr(store, "_store_dict", None)) is not None:
-        return str(id(objects))
-    return place_of(store) or str(id(store))
+        return objects
+    below: Any = getattr(store, "fs", None) or getattr(store, "store", None)
+    below = getattr(below, "sync_fs", below)
+    kind = type(below).__name__
+    return below.store if kind == "MemoryFileSystem" else below if kind == "MemoryStore" else None

@@ -967,4 +967,4 @@ def _restore(state: _native.State, document: str, _written: str | None = None) -
 
 def _refuse_fields(fields: Any) -> None:
     if fields is not None and fields != []:
-        raise IndexError("fields of records: read whole records, and take the field of the result")
+        raise IndexError(_indexing.NO_FIELDS)

@@ -211,9 +211,9 @@ def copy(
         asked, outer = of_chunks(within), of_shards(within)
         others = None
         if outer is not None:
-            asked, outer = _clipped(asked, shape), _clipped(outer, shape)
+            asked, outer = _clipped(asked, shape, "chunk"), _clipped(outer, shape, "shard")
             others = _grid.inner_shape(array["codecs"], len(shape))
-        inner, stored = _grid_of(asked, array, others), _grid_of(outer, array)
+        inner, stored = _grid_of(asked, array, "chunk", others), _grid_of(outer, array, "shard")
         grid = inner if stored is None else stored
         if not portable and grid is not None:
             grids[within] = {"chunk_grid": grid}
@@ -266,17 +266,19 @@ def _planned(path: str, found: _native.PlannedReads | None) -> dict[str, Any]:
     return {**planned, "intermediate_bytes": size, "intermediate_chunks": chunks, "why": why}
 
 
-def _clipped(lengths: Any, shape: tuple[int, ...]) -> Any:
-    return lengths if isinstance(lengths, Mapping) else _grid.clipped(lengths, shape)
+def _clipped(lengths: Any, shape: tuple[int, ...], word: str) -> Any:
+    return lengths if isinstance(lengths, Mapping) else _grid.clipped(lengths, shape, word)
 
 
-def _grid_of(lengths: Any, document: Mapping[str, Any], others: Sequence[int] | None = None) -> dict[str, Any] | None:
+def _grid_of(
+    lengths: Any, document: Mapping[str, Any], word: str, others: Sequence[int] | None = None
+) -> dict[str, Any] | None:
     """The ``chunk_grid`` for lengths per axis, or by the names of dimensions."""
     if lengths is None:
         return None
     if isinstance(lengths, Mapping):
-        return _grid.changed(document, lengths, others)
-    return _grid.document(lengths, tuple(document["shape"]))
+        return _grid.changed(document, lengths, others, word)
+    return _grid.document(lengths, tuple(document["shape"]), word)
 
 
 def _arrays_of(place: _native.NodeOrState) -> tuple[Array | Group, dict[str, Array]]:

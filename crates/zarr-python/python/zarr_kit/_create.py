@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from . import _attributes, _codecs, _dtypes, _grid, _native
+from . import _attributes, _codecs, _dtypes, _grid, _native, _store
 from ._cast import cast
 from ._codecs import Codecs
+from ._elements import values_of
 
 if TYPE_CHECKING:
     from ._array import Array
 
 
 _AUTO: Any = "auto"
+
+_KEEPS_ALL = frozenset(
+    "blosc bytes crc32c gzip reshape sharding_indexed transpose vlen-bytes vlen-utf8 zstd".split()
+)
 
 
 class New(TypedDict, total=False):
@@ -75,10 +80,8 @@ def array_document(
         raise ValueError("codecs are the whole chain: give filters, serializer and compressors, or codecs")
     chain = None if codecs is None else _codecs.as_json(codecs, data_type, shape)
     chunks = _grid.familiar(chunks)
-    if isinstance(shards, str):
-        raise TypeError(f"shards: a shape, such as (1024, 1024), not {shards!r}")
     if shards is not None:
-        chunks, shards = _grid.clipped(chunks, shape), _grid.clipped(shards, shape)
+        chunks, shards = _grid.clipped(chunks, shape), _grid.clipped(shards, shape, "shard")
     grid = None if chunks is None else json.dumps(_grid.document(chunks, shape))
     value = None if fill_value is None else json.dumps(fill(fill_value, data_type))
     made = _native.array_document(
@@ -91,7 +94,7 @@ def array_document(
         inner = found["chunk_grid"]
         if inner["name"] != "regular":
             raise ValueError("chunks within shards have one length per axis")
-        found["chunk_grid"] = _grid.document(shards, shape)
+        found["chunk_grid"] = _grid.document(shards, shape, "shard")
         found["codecs"] = [_sharding(inner["configuration"]["chunk_shape"], found["codecs"])]
     # The type as it was named, because the native part has its own names.
     found["data_type"] = data_type
@@ -133,12 +136,29 @@ def array(at: Any, overwrite: bool = False, **new: Unpack[New]) -> Array:
     for name in ("shape", "dtype"):
         if rest.get(name) is None:
             raise ValueError(f"{name} is missing: give it, or data")
-    made = Array(_native.create_array(at, array_document(**rest), overwrite))
+    document = array_document(**rest)
+    if data is not None and is_written:
+        # Before anything changes: elements may be refused, or be those of the array that is replaced.
+        data = values_of(data, json.loads(document)["data_type"])
+        if _may_refuse(json.loads(document)["codecs"]):
+            tried = Array(_native.create_array(_store.state("memory:"), document, False))
+            try:
+                tried[...] = data
+            except _native.LossError as error:
+                raise _native.LossError(str(error).removeprefix("memory:: ")) from None
+    made = Array(_native.create_array(at, document, overwrite))
     if config is not None:
         made = made.with_config(config)
     if data is not None and is_written:
-        made[...] = data if isinstance(data, np.ndarray) else np.asarray(data)
+        made[...] = data
     return made
+
+
+def _may_refuse(codecs: Sequence[Any]) -> bool:
+    """Whether codecs refuse elements that they would change."""
+    names = [codec if isinstance(codec, str) else codec["name"] for codec in codecs]
+    inner = (codec["configuration"]["codecs"] for codec in codecs if not isinstance(codec, str) and codec["name"] == "sharding_indexed")
+    return not _KEEPS_ALL.issuperset(names) or any(map(_may_refuse, inner))
 
 
 def check_format(zarr_format: int | None) -> None:

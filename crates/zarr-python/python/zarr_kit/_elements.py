@@ -84,6 +84,13 @@ def elements_of(native: _native.Array, data_type: str | dict[str, Any]) -> Eleme
     return Fixed(native, data_type)
 
 
+def values_of(value: Any, data_type: str | dict[str, Any]) -> NDArray[Any]:
+    """Converts a value to elements of a data type, without changing any; see `Elements.checked`."""
+    if _dtypes.is_text(data_type):
+        return texts(value, str)
+    return texts(value, bytes) if _dtypes.is_bytes(data_type) else cast(value, _dtypes.to_numpy(data_type))
+
+
 class Fixed:
     """Elements of fixed size."""
 

@@ -32,7 +32,7 @@ def checked_shape(shape: Any) -> tuple[int, ...]:
     return lengths
 
 
-def document(chunks: Any, shape: tuple[int, ...]) -> dict[str, Any]:
+def document(chunks: Any, shape: tuple[int, ...], word: str = "chunk") -> dict[str, Any]:
     """The ``chunk_grid`` of a document for chunks in the form of Dask or zarr-python.
 
     Parameters
@@ -42,16 +42,18 @@ def document(chunks: Any, shape: tuple[int, ...]) -> dict[str, Any]:
         chunk), or a sequence of lengths that add up to the axis.
     shape
         The array's shape.
+    word
+        What messages call them: ``"chunk"`` or ``"shard"``.
 
     Raises
     ------
     ValueError
         If lengths do not add up to the length of the axis, or are not positive.
     """
-    return _of_entries([_runs(edges) for edges in _per_axis(chunks, shape)])
+    return _of_entries([_runs(edges) for edges in _per_axis(chunks, shape, word)])
 
 
-def clipped(chunks: Any, shape: tuple[int, ...]) -> Any:
+def clipped(chunks: Any, shape: tuple[int, ...], word: str = "chunk") -> Any:
     """Chunks as `document` takes them, with one length for an axis where only the last is shorter.
 
     `Array.chunks` and `Array.shards` clip the last chunk to the array, and chunks within shards have one
@@ -59,11 +61,11 @@ def clipped(chunks: Any, shape: tuple[int, ...]) -> Any:
     """
     if chunks is None:
         return None
-    return [edges if isinstance(edges, int) else regular(edges) for edges in _per_axis(chunks, shape)]
+    return [edges if isinstance(edges, int) else regular(edges) for edges in _per_axis(chunks, shape, word)]
 
 
 def changed(
-    document: Mapping[str, Any], chunks: Mapping[str, Any], others: Sequence[int] | None = None
+    document: Mapping[str, Any], chunks: Mapping[str, Any], others: Sequence[int] | None = None, word: str = "chunk"
 ) -> dict[str, Any]:
     """The ``chunk_grid`` of an array, with other chunks on the axes of these names.
 
@@ -78,7 +80,7 @@ def changed(
     entries = list(others or (kept["chunk_shape"] if "chunk_shape" in kept else kept["chunk_shapes"]))
     for axis, name in enumerate(document.get("dimension_names") or ()):
         if name in chunks:
-            entries[axis] = _runs(_edges(name, chunks[name], document["shape"][axis]))
+            entries[axis] = _runs(_edges(name, chunks[name], document["shape"][axis], word))
     return _of_entries(entries)
 
 
@@ -131,42 +133,42 @@ def _integer(value: Any) -> int:
     return operator.index(value)
 
 
-def _per_axis(chunks: Any, shape: tuple[int, ...]) -> list[int | list[int]]:
+def _per_axis(chunks: Any, shape: tuple[int, ...], word: str = "chunk") -> list[int | list[int]]:
     if chunks is None:
         return [max(length, 1) for length in shape]
     if isinstance(chunks, str | float | bool | np.bool_):
         raise TypeError(
-            "chunks are an integer for all axes (-1 for one chunk), a sequence with an entry per axis, "
+            f"{word}s are an integer for all axes (-1 for one {word}), a sequence with an entry per axis, "
             f"or None (the default), not {chunks!r}"
         )
     if isinstance(chunks, (int, np.integer)):
         chunks = (chunks,) * len(shape)
     chunks = list(chunks)
     if len(chunks) != len(shape):
-        raise ValueError(f"chunks have {len(chunks)} axes, the shape has {len(shape)}")
+        raise ValueError(f"{word}s have {len(chunks)} axes, the shape has {len(shape)}")
     lengths = zip(chunks, shape, strict=True)
-    return [_edges(axis, entry, length) for axis, (entry, length) in enumerate(lengths)]
+    return [_edges(axis, entry, length, word) for axis, (entry, length) in enumerate(lengths)]
 
 
-def _edges(axis: int | str, entry: Any, length: int) -> int | list[int]:
+def _edges(axis: int | str, entry: Any, length: int, word: str = "chunk") -> int | list[int]:
     """The length of every chunk of an axis, or all lengths."""
     if entry is None or (isinstance(entry, int) and entry == -1):
         return max(length, 1)
     if isinstance(entry, (int, np.integer)) and not isinstance(entry, bool):
         if entry <= 0:
-            raise ValueError(f"axis {axis}: a chunk has at least 1 element, not {entry}")
+            raise ValueError(f"axis {axis}: a {word} has at least 1 element, not {entry}")
         return int(entry)
     try:
         edges = [_integer(edge) for edge in entry]
     except TypeError:
-        message = f"axis {axis}: chunks are an integer or a sequence of integers, not {entry!r}"
+        message = f"axis {axis}: {word}s are an integer or a sequence of integers, not {entry!r}"
         raise TypeError(message) from None
     if length == 0 and not any(edges):
         return 1
     if any(edge <= 0 for edge in edges):
-        raise ValueError(f"axis {axis}: a chunk has at least 1 element, not {min(edges)}")
+        raise ValueError(f"axis {axis}: a {word} has at least 1 element, not {min(edges)}")
     if sum(edges) != length:
-        raise ValueError(f"axis {axis}: the chunks add up to {sum(edges)}, the axis has {length} elements")
+        raise ValueError(f"axis {axis}: the {word}s add up to {sum(edges)}, the axis has {length} elements")
     return edges
 
 

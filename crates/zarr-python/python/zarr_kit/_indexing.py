@@ -18,6 +18,8 @@ Steps = tuple[int, int, int]
 
 Axis = Steps | NDArray[np.int64]
 
+NO_FIELDS = "fields of records: read whole records, and take the field of the result"
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -177,6 +179,7 @@ def is_scalar(key: Any, selected: Selection) -> bool:
 def _entries(key: Any) -> tuple[Any, ...]:
     """The entries of a key; arrays of other packages, stored ones too, become numpy's."""
     entries = key if isinstance(key, tuple) else (key,)
+    entries = tuple(list(e) if isinstance(e, tuple) else e for e in entries)
     is_numpy = (np.ndarray, np.generic)
     return tuple(np.asarray(e) if hasattr(e, "__array__") and not isinstance(e, is_numpy) else e for e in entries)
 
@@ -231,6 +234,8 @@ def _steps(entry: Any, axis: int, length: int) -> tuple[Steps, bool]:
         found = range(start, stop, step)
         # The step of a single index may have any size.
         return (start, len(found), step if len(found) > 1 else 1) if found else (0, 0, 1), False
+    if isinstance(entry, str):
+        raise IndexError(f"axis {axis}: {entry!r} is no index; {NO_FIELDS}")
     if not _is_integer(entry):
         raise IndexError(
             f"axis {axis}: {entry!r} is no index; integers, slices, '...' and None are, "
@@ -262,6 +267,8 @@ def _coordinates(entry: Any, axis: int, length: int) -> NDArray[np.int64]:
     found = np.asarray(entry)
     if found.size == 0 and found.dtype == np.float64:
         found = found.astype(np.int64)  # numpy's type of an empty list
+    if found.dtype.kind == "U":
+        raise IndexError(NO_FIELDS)
     if not np.issubdtype(found.dtype, np.integer):
         raise IndexError(f"axis {axis}: indices are integers, not {found.dtype}")
     outside = (found < -length) | (found >= length)

@@ -419,10 +419,10 @@ class _Chosen:
         if asked is None:
             return None
         if not isinstance(asked, Mapping):
-            return json.dumps(_grid.document(asked, tuple(document["shape"])))
+            return json.dumps(_grid.document(asked, tuple(document["shape"]), name.removesuffix("s")))
         names = set(document.get("dimension_names") or ()) & set(asked)
         self._unused[name] -= names
-        return json.dumps(_grid.changed(document, asked)) if names else None
+        return json.dumps(_grid.changed(document, asked, word=name.removesuffix("s"))) if names else None
 
 
 def _axes(along: Along | None, new_axis: str | None, grid: Any) -> list[str | int]:

@@ -118,10 +118,10 @@ class Layout(Node[_native.Array]):
     @property
     def cdata_shape(self) -> tuple[int, ...]:
         """The number of chunks along each axis; within shards, of the chunks in them."""
-        inner = self._inner()
-        if inner is None:
+        lengths = self._inner() or self._regular()
+        if lengths is None:
             return tuple(len(self._edges(axis)) for axis in range(self.ndim))
-        return tuple(-(-length // step) for length, step in zip(self.shape, inner, strict=True))
+        return tuple(-(-length // step) for length, step in zip(self.shape, lengths, strict=True))
 
     @property
     def nchunks(self) -> int:

@@ -33,12 +33,25 @@ def state(
     check_cache(cache)
     given = of_fsspec(str(url).partition("://")[0].lower(), storage_options or {})
     settings = {str(name): _setting(name, value) for name, value in given.items()}
-    if type(url).__module__.split(".")[0] == "obstore":
-        url, more = _of_obstore(url)
+    if type(url).__module__.split(".")[0] == "obstore" and (known := _of_obstore(url)) is not None:
+        url, more = known
         settings = {**more, **settings}
     elif not isinstance(url, str | os.PathLike) or type(url).__module__.startswith("upath"):
         url, path, settings = _of_object(url, path, settings)
-    return _text(url), path, settings, threads, write_empty_chunks, cache
+    url = _text(url)
+    check_text("the place", url)
+    check_text("the path", path)
+    for name, value in settings.items():
+        check_text("a setting", name + "".join(value))
+    return url, path, settings, threads, write_empty_chunks, cache
+
+
+def check_text(what: str, text: str) -> None:
+    """Raises an error if this is no Unicode text, as file names may be that are not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{what}: {text!r} has half surrogate pairs, which UTF-8 cannot store") from None
 
 
 _OF_FSSPEC = {
@@ -119,6 +132,7 @@ def path(name: str) -> str:
     """The path of a node without slashes at its ends and double ones."""
     if not isinstance(name, str):
         raise TypeError(f"the name of a node is a string, not {type(name).__name__}")
+    check_text("the name of a node", name)
     return "/".join(filter(None, name.split("/")))
 
 
@@ -154,9 +168,12 @@ def _setting(name: str, value: Any) -> str | list[str]:
 
 
 def _text(place: Any) -> str:
-    text = os.fspath(place)
+    text = os.fspath(place) if isinstance(place, os.PathLike) else place
     if not isinstance(text, str):
-        raise TypeError(f"a folder or URL is a str or a path of one, not {type(text).__name__}")
+        raise TypeError(
+            "a place is a str or a path, a store of zarr-python or obstore, the store of a session of Icechunk, "
+            f"an fsspec mapper, a UPath, or a dict, not {type(text).__name__}"
+        )
     if type(text) is not str:
         return text  # It stands for a store of Python, which it keeps.
     # As Dask and Xarray do: no shell has expanded ~, and a folder of this name is unlikely.
@@ -227,11 +244,12 @@ def _secrets(url: str) -> tuple[str, list[list[str]]]:
     return begin, [names.split() for names in _SECRETS.get(begin, ())]
 
 
-def _of_obstore(store: Any) -> tuple[str, dict[str, str | list[str]]]:
-    """The URL and settings of a store of obstore.
+def _of_obstore(store: Any) -> tuple[str, dict[str, str | list[str]]] | None:
+    """The URL and settings of a store of obstore; None if they do not say all.
 
     Its objects belong to another compiled library, and can be used only there. They give the
-    settings that they were made from, so zarr-kit makes its own store, with its own connections.
+    settings that they were made from, so zarr-kit makes its own store, with its own connections. Stores
+    in memory and those that ask a function of Python for credentials are used as zarr-python's.
     """
     kind = type(store).__name__
     prefix = str(getattr(store, "prefix", None) or "").strip("/")
@@ -241,10 +259,8 @@ def _of_obstore(store: Any) -> tuple[str, dict[str, str | list[str]]]:
     if kind == "HTTPStore":
         return str(store.url), _settings(store)
     schemes = {"S3Store": ("s3", "bucket"), "GCSStore": ("gs", "bucket"), "AzureStore": ("az", "container_name")}
-    if kind not in schemes:
-        raise TypeError(f"a store of obstore's kind {kind} cannot be opened: its objects are in it alone")
-    if getattr(store, "credential_provider", None) is not None:
-        raise TypeError(f"{kind}: a credential provider is Python's; give credentials as storage_options")
+    if kind not in schemes or getattr(store, "credential_provider", None) is not None:
+        return None
     scheme, member = schemes[kind]
     settings = _settings(store)
     bucket = _taken(settings, member)

@@ -27,7 +27,7 @@ const SCHEME: &str = "python-store:";
 const MAX_GAP: u64 = 64 << 10;
 const MAX_REQUEST: u64 = 8 << 20;
 
-/// The locks of each store, by its identity: several handles of one store share them.
+/// The locks of what stores' objects are in: several stores, with several roots, share them.
 static LOCKS: LazyLock<Mutex<HashMap<String, ProcessLocks>>> = LazyLock::new(Mutex::default);
 
 /// A store of Python.
@@ -35,6 +35,8 @@ pub(crate) struct PyStore {
     adapter: Py<PyAny>,
     shown: String,
     identity: String,
+    /// The store's place in what the locks are of.
+    root: String,
     /// Whether no other process can write to it.
     is_exclusive: bool,
     requests: NonZeroUsize,
@@ -50,16 +52,17 @@ impl PyStore {
     /// The store for which this text stands.
     pub(crate) fn open(py: Python<'_>, url: &str) -> PyResult<Self> {
         let adapter = py.import("zarr_kit._adapter")?.call_method1("adapter_of", (url,))?;
-        let identity: String = adapter.getattr("identity")?.extract()?;
-        let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-        let locks = locks.entry(identity.clone()).or_default().clone();
+        let owner: String = adapter.getattr("locks")?.extract()?;
+        let locks =
+            LOCKS.lock().unwrap_or_else(PoisonError::into_inner).entry(owner).or_default().clone();
         Ok(Self {
             shown: adapter.getattr("shown")?.extract()?,
             is_exclusive: adapter.getattr("is_exclusive")?.extract()?,
             requests: adapter.getattr("requests")?.extract()?,
-            adapter: adapter.unbind(),
-            identity,
+            root: adapter.getattr("root")?.extract()?,
+            identity: adapter.getattr("identity")?.extract()?,
             locks,
+            adapter: adapter.unbind(),
         })
     }
 
@@ -275,7 +278,10 @@ impl Store for PyStore {
     }
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        let held = self.locks.lock(key)?;
+        let held = match self.root.as_str() {
+            "" => self.locks.lock(key)?,
+            root => self.locks.lock(&Key::new(format!("{root}/{key}"))?)?,
+        };
         Ok(if self.is_exclusive { LockGuard::new(LockScope::AllProcesses, held) } else { held })
     }
 
