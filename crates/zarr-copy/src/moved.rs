@@ -6,6 +6,8 @@
 //! also damaged ones. A unit that is not stored is not stored in the target. A copy has one source;
 //! a join has one for each member, which fills a part of the target.
 
+mod streamed;
+
 use std::collections::{BTreeMap, HashMap};
 use std::io::IoSlice;
 use std::num::NonZeroUsize;
@@ -74,9 +76,10 @@ pub struct UnitMover<'a, W: UnitWork> {
     pub to: &'a Array,
     /// Whether a shard without inner chunks is put, too.
     pub puts_empty: bool,
-    /// Bytes that encoded units may take in memory.
+    /// Bytes that encoded units may take in memory. A chunk that needs more is put in pieces, if the
+    /// store takes these.
     pub memory: u64,
-    /// Bytes that the units of one chunk may take, if they need more than their part.
+    /// Bytes that the units of one chunk may take otherwise, if they need more than their part.
     pub most: u64,
     /// The most requests at once; `None`: as many as the stores answer.
     pub threads: Option<NonZeroUsize>,
@@ -125,7 +128,13 @@ impl<W: UnitWork> UnitMover<'_, W> {
             self.work.before_batch()?;
             let (at_once, memory) = self.at_once();
             let large = Mutex::new(Vec::new());
+            // These are tried at once: some of their units would be read twice.
+            let all_are_large = self.largest() > self.memory;
             parallel::each(batch, at_once, |chunk| {
+                if all_are_large {
+                    large.lock().unwrap_or_else(PoisonError::into_inner).push(*chunk);
+                    return Ok(());
+                }
                 match self.chunk(chunk, &contents, at_once, memory) {
                     Ok(()) => Ok(()),
                     Err(Failed::Large) => {
@@ -137,6 +146,9 @@ impl<W: UnitWork> UnitMover<'_, W> {
             })?;
             // Those that need more than their part of the memory, one at a time.
             for chunk in large.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                if self.stream(&chunk, &contents)? {
+                    continue;
+                }
                 match self.chunk(&chunk, &contents, NonZeroUsize::MIN, self.most) {
                     Ok(()) => {}
                     Err(Failed::Large) => return Err(self.too_large(&chunk, &contents)?.into()),
@@ -150,12 +162,16 @@ impl<W: UnitWork> UnitMover<'_, W> {
     /// How many chunks are moved at once, and the memory of each: as many as fit if no unit is larger
     /// than its elements.
     fn at_once(&self) -> (NonZeroUsize, u64) {
-        let one = self.to.grid().largest_chunk().saturating_mul(size_of_elements(self.to));
-        let fit = self.memory.checked_div(one.max(1)).unwrap_or(1);
+        let fit = self.memory.checked_div(self.largest().max(1)).unwrap_or(1);
         let fit = NonZeroUsize::new(usize::try_from(fit).unwrap_or(usize::MAX));
         let at_once = fit.unwrap_or(NonZeroUsize::MIN).min(self.requests());
         let parts = u64::try_from(at_once.get()).unwrap_or(u64::MAX);
         (at_once, self.memory.checked_div(parts).unwrap_or(self.memory))
+    }
+
+    /// The bytes of the elements of the largest chunk.
+    fn largest(&self) -> u64 {
+        self.to.grid().largest_chunk().saturating_mul(size_of_elements(self.to))
     }
 
     /// The requests that the stores answer at once.
@@ -355,6 +371,7 @@ impl<W: UnitWork> UnitMover<'_, W> {
                 found.entry(shard).or_default().push((range, number_of(&unit)?));
             }
         }
+        let most = REQUEST.min(self.memory / 4);
         for (shard, mut units) in found {
             let key = from.layout().key(&shard)?;
             units.sort_unstable_by_key(|(range, _)| (range.start, range.end));
@@ -363,7 +380,7 @@ impl<W: UnitWork> UnitMover<'_, W> {
                 let mut bytes = 0_u64;
                 let fits = |(range, _): &&(Range<u64>, usize)| {
                     bytes = bytes.saturating_add(len(range));
-                    bytes <= REQUEST
+                    bytes <= most
                 };
                 let count = rest.iter().take(UNITS_PER_REQUEST).take_while(fits).count().max(1);
                 let (these, others) = rest.split_at(count);

@@ -4,7 +4,8 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use zarr_store::{
-    AsyncStore, Key, Layer, Operation, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    AsyncStore, Key, Layer, Operation, PieceWriter, PutMode, PutOutcome, ReadRange, Store,
+    StoreError,
 };
 
 use crate::hold::{Hold, Means};
@@ -173,6 +174,19 @@ impl Layer for HeldStore {
                 .pass(Operation::Put, key.as_str(), || self.inner().rewrite(key, expected, pieces)),
         }
     }
+
+    fn put_in_pieces(&self, key: &Key, write: PieceWriter<'_>) -> Result<bool, StoreError> {
+        match self.hold.means {
+            // By a put on a condition.
+            Means::Conditions => Ok(false),
+            _ => self.pass(Operation::Put, key.as_str(), || {
+                match self.only_missing && self.inner().head(key)?.is_some() {
+                    true => Ok(true),
+                    false => self.inner().put_in_pieces(key, write),
+                }
+            }),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -191,6 +205,32 @@ mod tests {
         held.put(&Key::new("c").expect("a key"), b"1").expect("its own");
         store.put(&marker, b"run 2").expect("memory");
         (store, held)
+    }
+
+    /// Where a put needs a condition, no object is put piece by piece; under locks it is, by the run alone.
+    #[test]
+    fn pieces_are_put_under_the_marker_alone() {
+        let key = Key::new("c").expect("a key");
+        let put = |store: &Arc<dyn Store>, bytes: &'static [u8]| {
+            Store::put_in_pieces(store, &key, &mut |out| out.write_all(bytes))
+        };
+        let (store, held) = overtaken();
+        assert!(!put(&held, b"2").expect("nothing is put"));
+        assert_eq!(store.read(&key).expect("memory").as_deref(), Some(&b"1"[..]));
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let local = zarr_store::LocalStore::open(folder.path()).expect("opens");
+        let store: Arc<dyn Store> = Arc::new(local);
+        let marker = Key::new("marker").expect("a key");
+        store.put(&marker, b"run 1").expect("puts");
+        let hold = Hold::new(&store, marker.clone(), vec![b"run 1".to_vec()]).expect("locks");
+        assert!(put(&hold.store(&store), b"1").expect("its own"));
+        assert!(put(&hold.store_of_missing(&store), b"2").expect("stays"));
+        assert_eq!(store.read(&key).expect("reads").as_deref(), Some(&b"1"[..]));
+        store.put(&marker, b"run 2").expect("puts");
+        let late = put(&hold.store(&store), b"3");
+        assert!(matches!(late, Err(StoreError::Overtaken { .. })), "{late:?}");
+        assert_eq!(store.read(&key).expect("reads").as_deref(), Some(&b"1"[..]));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::{
     Capabilities, DirEntry, GetInto, Key, KeyFilter, Links, Listing, Location, LockGuard,
-    ObjectMeta, ObjectSource, Prefix, PutMode, PutOutcome, ReadRange, Rewrite, RewritePiece,
-    Session, Store, StoreError, failed_listing,
+    ObjectMeta, ObjectSource, PieceWriter, Prefix, PutMode, PutOutcome, ReadRange, Rewrite,
+    RewritePiece, Session, Store, StoreError, failed_listing,
 };
 
 /// The objects below a prefix of another store. Errors name keys as the other store does.
@@ -147,6 +147,10 @@ impl Store for Below {
         pieces: &[RewritePiece<'_>],
     ) -> Result<Rewrite, StoreError> {
         self.store.rewrite(&self.key(key)?, expected, pieces)
+    }
+
+    fn put_in_pieces(&self, key: &Key, write: PieceWriter<'_>) -> Result<bool, StoreError> {
+        self.store.put_in_pieces(&self.key(key)?, write)
     }
 
     fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {

@@ -28,8 +28,8 @@ pub use self::path::real_path;
 pub use self::temporary::TemporaryFile;
 use super::{
     Capabilities, DirEntry, GetInto, Key, KeyFilter, Links, Listing, Location, LockGuard,
-    ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode, PutOutcome,
-    ReadRange, Rewrite, RewritePiece, Sharing, Store, StoreError,
+    ObjectFile, ObjectMeta, ObjectSource, Operation, PieceWriter, Prefix, PutFrom, PutMode,
+    PutOutcome, ReadRange, Rewrite, RewritePiece, Sharing, Store, StoreError,
 };
 
 impl Store for LocalStore {
@@ -118,6 +118,10 @@ impl Store for LocalStore {
         pieces: &[RewritePiece<'_>],
     ) -> Result<Rewrite, StoreError> {
         rewrite::rewrite(self, key, expected, pieces)
+    }
+
+    fn put_in_pieces(&self, key: &Key, write: PieceWriter<'_>) -> Result<bool, StoreError> {
+        write::put_in_pieces(self, key, write).map(|()| true)
     }
 
     fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {

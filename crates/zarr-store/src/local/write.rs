@@ -7,11 +7,14 @@ use std::path::Path;
 use super::list::{Step, Walk};
 use super::path::is_absent;
 use super::{Durability, LocalStore, TemporaryFile, leftovers};
-use crate::{Key, KeyFilter, Links, Operation, Prefix, StoreError};
+use crate::{Key, KeyFilter, Links, Operation, PieceWriter, Prefix, StoreError};
 
 /// How often a write or a lock starts again because its folder or its file has vanished. Other
 /// processes may remove them between any two steps of a thread that waits for a core.
 pub(super) const ATTEMPTS: u32 = 10_000;
+
+/// Small pieces of an object are written together, up to so many bytes.
+const BUFFER: usize = 1 << 16;
 
 /// 1. Write the bytes to a new temporary file in the object's folder, which is created if missing.
 /// 2. With [`Durability::PowerFailure`], flush the file to the device.
@@ -24,6 +27,22 @@ pub(super) fn put(store: &LocalStore, key: &Key, pieces: &[IoSlice<'_>]) -> Resu
     in_folder(store, key, |folder, path| {
         let mut temporary = TemporaryFile::beside(path)?;
         write_all(&mut temporary.file, pieces)?;
+        finish(store, temporary, folder)
+    })
+}
+
+/// As [`put`], of bytes that `write` writes.
+pub(super) fn put_in_pieces(
+    store: &LocalStore,
+    key: &Key,
+    write: PieceWriter<'_>,
+) -> Result<(), StoreError> {
+    in_folder(store, key, |folder, path| {
+        let mut temporary = TemporaryFile::beside(path)?;
+        let mut buffered = io::BufWriter::with_capacity(BUFFER, &mut temporary.file);
+        write(&mut buffered)?;
+        buffered.flush()?;
+        drop(buffered);
         finish(store, temporary, folder)
     })
 }
@@ -213,5 +232,31 @@ fn remove_link(path: &Path) -> io::Result<()> {
     match removed {
         Err(error) if is_absent(&error) => Ok(()),
         removed => removed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Store as _, StoreExt as _};
+
+    #[test]
+    fn pieces_make_an_object_and_a_failure_leaves_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = LocalStore::open(folder.path()).unwrap();
+        let key = Key::new("a/c/0").unwrap();
+        let put = store.put_in_pieces(&key, &mut |out| {
+            (0..100_000_u32).try_for_each(|number| out.write_all(&number.to_le_bytes()))
+        });
+        assert!(put.unwrap());
+        let whole = store.read(&key).unwrap().unwrap();
+        assert!(whole.as_chunks().0.iter().map(|four| u32::from_le_bytes(*four)).eq(0..100_000));
+        let failed = store.put_in_pieces(&key, &mut |out| {
+            out.write_all(b"other")?;
+            Err(io::Error::other("no more"))
+        });
+        assert!(failed.unwrap_err().to_string().contains("no more"));
+        assert_eq!(store.read(&key).unwrap().unwrap(), whole);
+        assert_eq!(fs::read_dir(folder.path().join("a/c")).unwrap().count(), 1);
     }
 }

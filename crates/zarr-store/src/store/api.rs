@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::{
     AsyncStore, Capabilities, DirEntry, GetInto, Key, KeyFilter, Links, Listing, Location,
-    LockGuard, ObjectFile, ObjectMeta, ObjectSource, Prefix, PutFrom, PutMode, PutOutcome,
-    ReadRange, Rewrite, RewritePiece, Session, Sharing, StoreError,
+    LockGuard, ObjectFile, ObjectMeta, ObjectSource, PieceWriter, Prefix, PutFrom, PutMode,
+    PutOutcome, ReadRange, Rewrite, RewritePiece, Session, Sharing, StoreError,
 };
 
 /// Keys and their bytes: the storage of an array.
@@ -240,7 +240,6 @@ pub trait Store: fmt::Debug + Send + Sync {
     }
 
     /// Size and version of an object, `None` if there is none.
-    ///
     /// By default a [`get`](Store::get) of no bytes.
     ///
     /// # Errors
@@ -251,7 +250,6 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Reads a whole object into the caller's memory, if it has as many bytes as `out`: a
     /// [`get`](Store::get) without a buffer and a copy.
-    ///
     /// By default [`GetInto::Unsupported`]: the caller gets and copies.
     ///
     /// # Errors
@@ -265,7 +263,6 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Refuses an object of more than `most` bytes that is stored compressed, as in an archive that
     /// deflates: reading it would take memory beyond the size of the input. Objects that are stored
     /// uncompressed pass, and missing objects too.
-    ///
     /// By default everything passes.
     ///
     /// # Errors
@@ -278,7 +275,6 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// The keys of [`list`](Store::list) with [`Links::Follow`], each with the size and version
     /// that listings of the store contain. Two listings describe an unchanged object in the same
     /// way; [`head`](Store::head) may contain more, since some servers have no `ETag`s in listings.
-    ///
     /// `None` by default: the caller looks up each key.
     ///
     /// # Errors
@@ -377,6 +373,16 @@ pub trait Store: fmt::Debug + Send + Sync {
         Ok(Rewrite::Unsupported)
     }
 
+    /// Puts an object that `write` writes in pieces, so that it is never in memory as a whole. Atomic,
+    /// as a put without condition. Returns false, the default, if the caller has to put it as a whole.
+    ///
+    /// # Errors
+    /// As for [`put_opts`](Store::put_opts), and those of `write`.
+    fn put_in_pieces(&self, key: &Key, write: PieceWriter<'_>) -> Result<bool, StoreError> {
+        let _ = (key, write);
+        Ok(false)
+    }
+
     /// The object as a file of this machine, for another store to [put](Store::put_from); `None`
     /// if there is no such object, or, by default, if the store does not keep each object in a
     /// file.
@@ -451,7 +457,6 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// The store's own asynchronous interface, if it has one: reads that wait for responses without
     /// a thread each.
-    ///
     /// `None` by default: the store is then read on threads where blocking is allowed. These
     /// threads belong to no runtime of the caller: a store that needs a runtime keeps a handle to
     /// it.
@@ -461,7 +466,6 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Begins a session: puts that take effect together. Waits for another session of the store to
     /// end, if there may be only one at a time.
-    ///
     /// `None`, the default, if the store has no sessions: each put takes effect alone. Callers use
     /// [`Session::begin`].
     ///
@@ -473,7 +477,6 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// The same store, with puts that verify the written object: its length, and its ETag or the
     /// like. A put that the store acknowledged but did not store is then an error.
-    ///
     /// `None` by default: the store cannot verify more than it has answered.
     fn checked(&self) -> Option<Arc<dyn Store>> {
         None
@@ -483,7 +486,6 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// root: the file system of a folder, or the bucket of a path in it. Groups above the root are
     /// found there. There can be two for a folder that was opened through a link: first by the path
     /// as it was given, if the link may be followed, then by the path without links.
-    ///
     /// None by default: nothing is known to be above the root.
     fn outer_stores(&self) -> Vec<(Arc<dyn Store>, Prefix)> {
         Vec::new()
@@ -491,7 +493,6 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Called after a change that is done, if the consolidated metadata of a group above it could not
     /// be brought up to date.
-    ///
     /// Does nothing by default.
     fn out_of_date(&self, cause: &(dyn Error + 'static)) {
         let _ = cause;

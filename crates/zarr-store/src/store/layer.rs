@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use crate::{
     AsyncStore, Capabilities, DirEntry, GetInto, Key, KeyFilter, Links, Listing, Location,
-    LockGuard, ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode,
-    PutOutcome, ReadRange, Rewrite, RewritePiece, Session, Sharing, Store, StoreError,
+    LockGuard, ObjectFile, ObjectMeta, ObjectSource, Operation, PieceWriter, Prefix, PutFrom,
+    PutMode, PutOutcome, ReadRange, Rewrite, RewritePiece, Session, Sharing, Store, StoreError,
 };
 
 /// A store that wraps another store, its inner store, and passes on every operation. It can count,
@@ -240,6 +240,11 @@ pub trait Layer: fmt::Debug + Send + Sync {
         self.pass(Operation::Put, key.as_str(), || self.inner().rewrite(key, expected, pieces))
     }
 
+    /// See [`Store::put_in_pieces`].
+    fn put_in_pieces(&self, key: &Key, write: PieceWriter<'_>) -> Result<bool> {
+        self.pass(Operation::Put, key.as_str(), || self.inner().put_in_pieces(key, write))
+    }
+
     /// See [`Store::without_key`].
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<()> {
         self.pass(Operation::List, prefix.as_str(), || self.inner().without_key(prefix, found))
@@ -276,6 +281,9 @@ impl<L: Layer> Store for L {
             key: &Key, from: &dyn Store, from_key: &Key, expected: &ObjectMeta, sharing: Sharing
         ) -> Result<PutFrom>;
         rewrite(key: &Key, expected: &ObjectMeta, pieces: &[RewritePiece<'_>]) -> Result<Rewrite>;
+        put_in_pieces(
+            key: &Key, write: PieceWriter<'_>
+        ) -> Result<bool>;
         without_key(prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<()>;
         out_of_date(cause: &(dyn Error + 'static)) -> ();
         capabilities() -> Capabilities;

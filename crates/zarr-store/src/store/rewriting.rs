@@ -1,6 +1,12 @@
-//! Objects assembled from ranges of their old bytes.
+//! Objects assembled from ranges of their old bytes, or written in pieces.
 
+use std::io;
 use std::ops::Range;
+
+/// Writes the bytes of an object one after another, for
+/// [`Store::put_in_pieces`](crate::Store::put_in_pieces). It may be called again, from the first byte.
+/// If it fails, nothing is put.
+pub type PieceWriter<'w> = &'w mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>;
 
 /// Some bytes of a new object, from [`Store::rewrite`](crate::Store::rewrite).
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -110,17 +110,7 @@ impl ShardCodec {
         scratch: &mut Scratch,
     ) -> Result<(Vec<ShardPiece<'n>>, bool), ChunkError> {
         let chunks = self.inner_chunks();
-        let failed = |kind| self.place.chunk_error(kind);
-        let mut entries = Vec::new();
-        let length = chunks * 16;
-        reserve(&mut entries, length).map_err(failed)?;
-        // All bits of an entry are set where no inner chunk is stored.
-        entries.resize(length, u8::MAX);
-        let start = match self.location {
-            IndexLocation::Start => self.index_len(),
-            IndexLocation::End => 0,
-        };
-        let mut assembly = Assembly { entries, pieces: Vec::new(), len: start };
+        let mut assembly = self.assembly()?;
         let unchanged = |number: &usize| !new.contains_key(number);
         let kept = |number: usize| Some((number, old?.range(number)?));
         let in_order = (0..chunks).filter_map(kept).map(|(_, range)| range);
@@ -161,14 +151,58 @@ impl ShardCodec {
         }
         let Assembly { entries, mut pieces, .. } = assembly;
         let is_empty = entries.iter().all(|byte| *byte == u8::MAX);
-        let whole = View::contiguous(self.index.shape());
-        let whole = whole.map_err(|error| failed(CopyError::from(error).into()))?;
-        self.index.encode(&entries, &whole, &[0; 8], index, scratch)?;
+        self.encode_entries(&entries, index, scratch)?;
         let index = ShardPiece::New(index);
         match self.location {
             IndexLocation::Start => pieces.insert(0, index),
             IndexLocation::End => pieces.push(index),
         }
         Ok((pieces, is_empty))
+    }
+
+    /// Encodes the index of a shard that has inner chunks of these lengths one after another, each with
+    /// its number in C order. Returns whether it comes before or after them.
+    ///
+    /// # Errors
+    /// [`ChunkError`] if memory is exhausted.
+    pub fn new_index(
+        &self,
+        inner_chunks: impl IntoIterator<Item = (usize, u64)>,
+        index: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<IndexLocation, ChunkError> {
+        let mut assembly = self.assembly()?;
+        for (number, length) in inner_chunks {
+            assembly.enter(number, (assembly.len, length));
+            assembly.len = assembly.len.saturating_add(length);
+        }
+        self.encode_entries(&assembly.entries, index, scratch)?;
+        Ok(self.location)
+    }
+
+    /// An empty shard.
+    fn assembly<'n>(&self) -> Result<Assembly<'n>, ChunkError> {
+        let mut entries = Vec::new();
+        let length = self.inner_chunks() * 16;
+        reserve(&mut entries, length).map_err(|kind| self.place.chunk_error(kind))?;
+        // All bits of an entry are set where no inner chunk is stored.
+        entries.resize(length, u8::MAX);
+        let len = match self.location {
+            IndexLocation::Start => self.index_len(),
+            IndexLocation::End => 0,
+        };
+        Ok(Assembly { entries, pieces: Vec::new(), len })
+    }
+
+    fn encode_entries(
+        &self,
+        entries: &[u8],
+        index: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> Result<(), ChunkError> {
+        let whole = View::contiguous(self.index.shape());
+        let whole = whole.map_err(|error| self.place.chunk_error(CopyError::from(error).into()))?;
+        self.index.encode(entries, &whole, &[0; 8], index, scratch)?;
+        Ok(())
     }
 }

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::store::{
+    Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _,
+};
 use zarr_array::{Array, Part, Selection};
 use zarr_copy::{CopyOptions, Endpoint, Route, TransferError, copy_tree, plan_tree};
 use zarr_metadata::{
     ArrayBuilder, ArrayMetadata, ChunkEdges, ChunkGrid, Codec, DataType, IndexLocation, Sharding,
 };
-use zarr_store_tests::{CountedChunks, objects, sampled};
+use zarr_store_tests::{CountedChunks, folder_in_memory, objects, sampled};
 
 use super::copy;
 
@@ -253,6 +255,96 @@ fn a_shard_that_is_larger_than_the_memory_is_refused_with_the_need() {
                 .expect("copies");
         }
     }
+}
+
+/// Shards that do not fit pass through the memory in pieces, to stores that take these.
+#[test]
+fn shards_larger_than_the_memory_are_streamed_to_files() {
+    let mut numbers = Numbers(7);
+    let mut streamed = 0;
+    for case in (0..200).step_by(sampled(1)) {
+        let rank = 1 + numbers.below(2);
+        let shape: Vec<u64> = (0..rank).map(|_| 1 + numbers.below(20)).collect();
+        let unit: Vec<u64> = (0..rank).map(|_| 1 + numbers.below(4)).collect();
+        let count = shape.iter().product::<u64>();
+        let codecs = [Codec::bytes(), Codec::Crc32c];
+        let layout = |numbers: &mut Numbers, is_plain| {
+            let location = [IndexLocation::Start, IndexLocation::End][numbers.below(2) as usize];
+            if is_plain {
+                let units: Vec<_> = unit.iter().map(|edge| vec![*edge]).collect();
+                return array(&shape, &units, &codecs);
+            }
+            let axes = shape.iter().zip(&unit);
+            let outer: Vec<_> = axes.map(|(n, edge)| edges(numbers, *edge, *n)).collect();
+            array(&shape, &outer, &shard(&unit, &codecs, location))
+        };
+        let is_plain = numbers.below(2) == 0;
+        let (from, to) = (layout(&mut numbers, is_plain), layout(&mut numbers, false));
+        let zeros = numbers.below(count + 1);
+        let value = |at| if at < zeros { 0 } else { u8::try_from(at % 250).unwrap() };
+        let elements: Vec<u8> = (0..count).map(value).collect();
+        let from = written(&from, &elements);
+        let options = CopyOptions::new().memory(unit.iter().product::<u64>() + 4);
+        // Of this store the most that is put at once is a whole shard.
+        let whole = copy(&open(&from), Arc::new(MemoryStore::new()), to.clone(), &options);
+        let folder = folder_in_memory();
+        let store: Arc<dyn Store> = Arc::new(LocalStore::open(folder.path()).expect("opens"));
+        let copied = copy(&open(&from), store.clone(), to.clone(), &options).expect("copies");
+        assert_eq!(copied.bytes, count, "{case}");
+        let found = Array::open(store.clone(), &Prefix::root()).expect("opens");
+        let read = found.read(Selection::whole(&shape)).expect("reads");
+        assert_eq!(read, elements, "{case}: {}", to.json());
+        let stored = objects(&*store);
+        if is_plain {
+            assert_eq!(stored, objects(&*written(&to, &elements)), "{case}: {}", to.json());
+        }
+        streamed += u32::from(whole.is_err());
+    }
+    assert!(streamed > 100, "{streamed}");
+}
+
+/// A killed copy has whole shards only, and its resume puts the others.
+#[test]
+fn a_killed_stream_leaves_no_part_of_a_shard() {
+    let from = damaged();
+    let expected = Arc::new(MemoryStore::new());
+    copy(&open(&from), expected.clone(), shards(&[24]), &CopyOptions::new()).expect("copies");
+    let expected = objects(&*expected);
+    let options = CopyOptions::new().memory(8);
+    for step in 1.. {
+        let folder = folder_in_memory();
+        let local = LocalStore::open(folder.path()).expect("opens");
+        let dying = Arc::new(FaultStore::new(local.clone()).at(step, Fault::DieAfter));
+        let died = copy(&open(&from), dying, shards(&[24]), &options);
+        if died.is_ok() {
+            assert!(step > 5);
+            break;
+        }
+        let again = copy(
+            &open(&from),
+            Arc::new(local.clone()),
+            shards(&[24]),
+            &options.clone().resume(true),
+        );
+        let is_done = matches!(again, Err(TransferError::NotInterrupted { .. }));
+        assert!(again.is_ok() || is_done, "{step}: {again:?}");
+        if again.is_ok() || !objects(&local).is_empty() {
+            assert_eq!(objects(&local), expected, "{step}");
+        }
+    }
+}
+
+/// A unit that does not fit alone is refused, and no shard is put.
+#[test]
+fn a_unit_larger_than_the_memory_is_refused_with_the_need() {
+    let from = damaged();
+    from.put(&Key::new("c/5").expect("a key"), b"longer than before").expect("puts");
+    let folder = folder_in_memory();
+    let local: Arc<dyn Store> = Arc::new(LocalStore::open(folder.path()).expect("opens"));
+    let options = CopyOptions::new().memory(17);
+    let refused = copy(&open(&from), local.clone(), shards(&[24]), &options);
+    assert!(matches!(refused, Err(TransferError::Object { .. })), "{refused:?}");
+    assert!(objects(&*local).keys().all(|key| !key.starts_with("c/")));
 }
 
 #[test]
