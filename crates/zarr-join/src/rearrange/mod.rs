@@ -15,6 +15,7 @@ mod moved_units;
 mod moves;
 mod planning;
 mod refill;
+mod renumber;
 mod repair;
 mod run;
 mod steps;

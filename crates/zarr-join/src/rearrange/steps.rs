@@ -176,7 +176,11 @@ impl Rearrangement {
     }
 
     /// Whether the chunks have not changed since they were copied.
-    fn check(&self, moves: &[ChunkMove], copied: &[ObjectMeta]) -> Result<(), ArrayError> {
+    pub(super) fn check(
+        &self,
+        moves: &[ChunkMove],
+        copied: &[ObjectMeta],
+    ) -> Result<(), ArrayError> {
         let moves: Vec<_> = moves.iter().zip(copied).collect();
         parallel::each(&moves, self.array.threads_to_move(), |(moved, copied)| {
             if !zarr_array::store::step!("rearrange: comparison of the copied chunks") {
@@ -240,13 +244,20 @@ pub(super) fn put(
     document: &LockedDocument<'_>,
     planned: &ArrayMetadata,
 ) -> Result<(), ArrayError> {
+    document.put(&with_attributes(document, planned)?)
+}
+
+/// A planned document with the attributes that the stored one has now.
+pub(super) fn with_attributes(
+    document: &LockedDocument<'_>,
+    planned: &ArrayMetadata,
+) -> Result<ArrayMetadata, ArrayError> {
     let attributes = document.current().attributes();
     if attributes == planned.attributes() {
-        return document.put(planned);
+        return Ok(planned.clone());
     }
     let key = || document.key().to_string();
-    let with = planned.with_attributes(attributes);
-    document.put(&with.map_err(|cause| ArrayError::Metadata { key: key(), cause })?)
+    planned.with_attributes(attributes).map_err(|cause| ArrayError::Metadata { key: key(), cause })
 }
 
 /// Returns arrays with documents that name the other encoding to their own keys. Then removes the

@@ -12,7 +12,8 @@ import os
 import tempfile
 import threading
 import weakref
-from collections.abc import Coroutine, MutableMapping, Sequence
+from bisect import bisect
+from collections.abc import Callable, Coroutine, Iterable, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
@@ -117,13 +118,15 @@ class Adapter:
         inner: Any = store
         while isinstance(inner, WrapperStore):
             inner = inner._store
-        kind = type(inner).__name__
+        self._inner, kind = inner, type(inner).__name__
         self._held = _Held.of(inner) if kind == "IcechunkStore" else None
         objects = _objects_in_memory(inner)
         in_memory = objects is not None
         is_session = self._held is not None and not inner.session._session.is_fork
         self.is_exclusive = in_memory or is_session or kind == "ZipStore"
         """Whether no other process can write what this store reads."""
+        self.renumbers = is_session and hasattr(inner.session, "reindex_array")
+        """Whether stored chunks get other numbers without a copy."""
         self.requests = 1 if inner is store and in_memory else 32
         self.shown = _shown(inner)
         root = getattr(inner, "path", "") if kind == "FsspecStore" and in_memory else place_of(inner) or ""
@@ -257,6 +260,16 @@ class Adapter:
             if isinstance(error, Exception) and not self._is_absent(error):
                 raise error
 
+    def renumber(self, path: str, axis: int, ranges: Sequence[tuple[int, int, int]]) -> None:
+        """Gives the chunks of each range (the first, the one after the last) the numbers from the third on.
+
+        All other chunks of the array are removed.
+        """
+        self.check()
+        back = sorted((at, at + stop - start, start) for start, stop, at in ranges)
+        session = self._inner.session
+        session.reindex_array(f"/{path}", _moved(axis, sorted(ranges)), _moved(axis, back))
+
     def keys(self, prefix: str) -> list[str]:
         """The keys of all objects below a prefix."""
         below = f"{prefix}/" if prefix else ""
@@ -343,6 +356,21 @@ class _Held:
     def keys(self, prefix: str) -> list[str]:
         with self._lock:
             return [key for key in self._places if key.startswith(prefix)]
+
+
+def _moved(axis: int, ranges: Sequence[tuple[int, int, int]]) -> Callable[[Iterable[int]], list[int] | None]:
+    """A function of the place of a chunk, for ranges of numbers on an axis; None for chunks outside them."""
+    starts = [start for start, _, _ in ranges]
+
+    def moved(index: Iterable[int]) -> list[int] | None:
+        place = list(index)
+        start, stop, at = ranges[max(bisect(starts, place[axis]) - 1, 0)]
+        if not start <= place[axis] < stop:
+            return None
+        place[axis] += at - start
+        return place
+
+    return moved
 
 
 def _shown(store: Any) -> str:

@@ -71,7 +71,16 @@ pub(crate) fn rearrange(
                 });
                 let spans = spans.collect::<Result<Vec<_>, _>>()?;
                 let whole = array.array().at(store, prefix);
-                Ok::<_, Raised>(Rearrangement::plan(&whole, axis, spans)?.execute(&|_| {})?)
+                let plan = Rearrangement::plan(&whole, axis, spans)?;
+                let renumbering =
+                    place.python().filter(|python| python.renumbers().unwrap_or(false));
+                Ok::<_, Raised>(match renumbering {
+                    Some(python) => {
+                        let renumber = |ranges: &_| python.renumber(prefix, axis, ranges);
+                        plan.execute_renumbering(renumber, &|_| {})?
+                    }
+                    None => plan.execute(&|_| {})?,
+                })
             })
         })
     });

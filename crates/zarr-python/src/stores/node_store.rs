@@ -144,7 +144,7 @@ impl NodeStore {
     }
 
     /// The store of Python behind it, if it is one.
-    fn python(&self) -> Option<&PyStore> {
+    pub(crate) fn python(&self) -> Option<&PyStore> {
         match &self.source {
             Source::Python(python) => Some(python),
             Source::Place(_) => None,

@@ -81,6 +81,25 @@ impl PyStore {
         self.requests == NonZeroUsize::MIN
     }
 
+    /// Whether it is a transaction that gives stored chunks other numbers without a copy.
+    pub(crate) fn renumbers(&self) -> Result<bool, StoreError> {
+        self.ask(Operation::Get, "", |adapter| adapter.getattr("renumbers")?.extract())
+    }
+
+    /// Gives the chunks of an array other numbers on an axis: those of each range the numbers from the
+    /// given one on. Removes all others.
+    pub(crate) fn renumber(
+        &self,
+        prefix: &Prefix,
+        axis: usize,
+        ranges: &[(Range<u64>, u64)],
+    ) -> Result<(), StoreError> {
+        let ranges: Vec<_> = ranges.iter().map(|(from, at)| (from.start, from.end, *at)).collect();
+        self.ask(Operation::Put, prefix.as_str(), |adapter| {
+            adapter.call_method1("renumber", (prefix.as_str(), axis, ranges)).map(drop)
+        })
+    }
+
     /// Refuses a thread that would wait for itself, and a process that was forked since.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         self.ask(Operation::Get, "", |adapter| adapter.call_method0("check").map(drop))
