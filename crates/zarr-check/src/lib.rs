@@ -39,7 +39,6 @@ mod hierarchy;
 mod inner;
 mod leftovers;
 mod members;
-mod next_step;
 mod options;
 mod past_end;
 mod rearranging;
@@ -49,7 +48,6 @@ mod version_2;
 
 pub use finding::{Finding, Rule, Severity, explanation, rules};
 pub use leftovers::leftovers;
-pub use next_step::{CheckedPlace, next_step, region_in_words};
 pub use options::CheckOptions;
 pub use summary::{CheckProgress, CheckWatch, Summary};
 

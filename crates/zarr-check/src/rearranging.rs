@@ -22,20 +22,20 @@ pub(crate) fn array_of(
     let message = match state {
         Interrupted::Before(_) => {
             zarr_store::reached!("check: an array before its rearrangement");
-            "the array is as it was before, and --repair removes the leftovers"
+            "the array is as it was before, and has leftovers"
         }
         Interrupted::InGroup(_) => {
             zarr_store::reached!("check: an array that a group rearranges");
-            "the array is as it was before, and --repair of its group undoes or completes the \
+            "the array is as it was before; a repair of its group undoes or completes the \
              rearrangement of all arrays"
         }
         Interrupted::After(_) => {
             zarr_store::reached!("check: an array after its rearrangement");
-            "the array is rearranged, and --repair removes the leftovers"
+            "the array is rearranged, and has leftovers"
         }
         Interrupted::Away(_) => {
             zarr_store::reached!("check: an array with keys of another encoding");
-            "the array is rearranged, with keys of another encoding until --repair"
+            "the array is rearranged, with keys of another encoding until it is repaired"
         }
         _ => NOT_UNDERSTOOD,
     };
@@ -52,15 +52,15 @@ pub(crate) fn group_of(
     let (rule, message) = match InterruptedGroup::of(store, prefix)? {
         InterruptedGroup::Before => {
             zarr_store::reached!("check: a group before its rearrangement");
-            (REARRANGING, "all are as they were before, and --repair removes the leftovers")
+            (REARRANGING, "all are as they were before, and there are leftovers")
         }
         InterruptedGroup::Half => {
             zarr_store::reached!("check: a half rearranged group");
-            (HALF, "some may be rearranged and others not, until --repair completes it")
+            (HALF, "some may be rearranged and others not, until a repair completes it")
         }
         InterruptedGroup::After => {
             zarr_store::reached!("check: a group after its rearrangement");
-            (REARRANGING, "all are rearranged, and --repair removes the leftovers")
+            (REARRANGING, "all are rearranged, and there are leftovers")
         }
         _ => (REARRANGING, NOT_UNDERSTOOD),
     };

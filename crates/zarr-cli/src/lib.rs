@@ -23,6 +23,8 @@ use std::io::{self, Write as _};
 
 use clap::Parser;
 
+pub use crate::commands::inspect::next_step::{CheckedPlace, next_step};
+
 use crate::args::Args;
 use crate::error::usage;
 use crate::output::{help, print};

@@ -85,7 +85,7 @@ pub(crate) fn refuse_stale_index_below(
     }
     let cause = "its array region_index refers to chunks of variants by number, and is made again only if \
                  this group itself is copied: copy it by its own path, and leave its chunks as they are here";
-    Err(ArrayError::Refused { path: node::display(&above), cause: cause.into() })
+    Err(ArrayError::Refused { path: node::display(&above), cause: cause.into(), remedy: None })
 }
 
 fn name_of(prefix: &Prefix) -> &str {

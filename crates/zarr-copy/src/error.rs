@@ -8,7 +8,7 @@ use zarr_array::node::{self, ROOT};
 use zarr_array::unfinished::REARRANGE_MARKER;
 use zarr_grid::GridError;
 use zarr_metadata::Printable;
-use zarr_store::{FullMessage, KeyError, StoreError};
+use zarr_store::{FullMessage, KeyError, Remedy, StoreError};
 
 /// The error of a copy.
 ///
@@ -297,6 +297,17 @@ pub enum TransferError {
         /// Its key.
         key: String,
     },
+}
+
+impl TransferError {
+    /// What would allow the copy, if the caller can.
+    #[must_use]
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Source(cause) | Self::Target(cause) => cause.remedy(),
+            _ => None,
+        }
+    }
 }
 
 /// The objects that changed.

@@ -253,7 +253,7 @@ pub(crate) fn copy_beside_chunks(
 /// Refuses an array if its objects include chunks of another arrangement.
 fn rearranging(from: Endpoint<'_>) -> TransferError {
     let cause = "a rearrangement of its chunks was interrupted: repair it first";
-    source(ArrayError::Refused { path: from.path(), cause: cause.into() })
+    source(ArrayError::Refused { path: from.path(), cause: cause.into(), remedy: None })
 }
 
 /// A key of the source, and the size of its object if it was listed with that.

@@ -140,7 +140,7 @@ pub fn check_planned_region_index<'a>(
 
 fn refused<T>(prefix: &Prefix, cause: IndexError) -> Result<T, ArrayError> {
     let path = node::display(&prefix.join(REGION_INDEX)?);
-    Err(ArrayError::Refused { path, cause: Box::new(cause) })
+    Err(ArrayError::Refused { path, cause: Box::new(cause), remedy: None })
 }
 
 /// The arrays from which the index of a group follows.

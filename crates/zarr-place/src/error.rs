@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use zarr_array::ArrayError;
-use zarr_array::store::StoreError;
+use zarr_array::store::{Remedy, StoreError};
 use zarr_metadata::Printable;
 #[cfg(feature = "virtual-join")]
 use zarr_virtual_join::VirtualJoinError;
@@ -38,6 +38,20 @@ pub enum PlaceError {
     #[cfg_attr(docsrs, doc(cfg(feature = "virtual-join")))]
     #[error(transparent)]
     VirtualJoin(VirtualJoinError),
+}
+
+impl PlaceError {
+    /// What would allow to open it, if the caller can.
+    #[must_use]
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Store(cause) => cause.remedy(),
+            Self::Array(cause) => cause.remedy(),
+            #[cfg(feature = "virtual-join")]
+            Self::VirtualJoin(cause) => cause.remedy(),
+            Self::NotFound { .. } | Self::Folder { .. } => None,
+        }
+    }
 }
 
 impl From<StoreError> for PlaceError {

@@ -166,8 +166,8 @@ fn document(store: &dyn Store, key: &Key) -> Result<Value, StoreError> {
         Some(name) if name == "regular" => Ok(Value::String(text)),
         Some(_) => Err(refused(
             key,
-            "its chunks have several lengths, and programs that read references expect one; `zarr-kit \
-             copy` and `join` with --chunks make a store of chunks of one length",
+            "its chunks have several lengths, and programs that read references expect one, as a copy \
+             or a join into chunks of one length has",
         )),
     }
 }

@@ -231,8 +231,8 @@ impl Store for ReferenceStore {
             Some(Reference::Part { target, offset, len }) => (target, offset, len),
         };
         let wanted = range.len_within(key, len)?;
-        if let Some(reason) = self.0.targets.document_limit().refusal(key, len) {
-            return Err(StoreError::container(Operation::Get, key, reason));
+        if let Some(refusal) = self.0.targets.document_limit().refusal(key, key, len) {
+            return Err(refusal);
         }
         let suffix = len.saturating_sub(wanted)..len;
         let ranges = match range {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use zarr_store::{
-    DocumentLimit, Key, LocalStore, Location, ObjectMeta, Operation, Place, PlaceKind, Service,
-    Store, StoreError, StoreOptions, has_bucket_in_path, names_in, open_url, place_below,
+    DocumentLimit, Key, LocalStore, Location, ObjectMeta, Operation, Place, PlaceKind, Remedy,
+    Service, Store, StoreError, StoreOptions, has_bucket_in_path, names_in, open_url, place_below,
     shown_url,
 };
 
@@ -224,12 +224,11 @@ impl Targets {
         };
         if !allowed {
             if is_only {
-                return Err(refused(url, NO_TARGET));
+                return Err(not_allowed(url, NO_TARGET));
             }
-            return Err(refused(
+            return Err(not_allowed(
                 url,
-                "a reference leads to it, out of the folder of the reference file; if you trust the \
-                 file, allow its folder as a target: by --targets, in Python by the setting targets",
+                "a reference leads to it, out of the folder of the reference file",
             ));
         }
         let key = Key::new(name.to_string_lossy())?;
@@ -302,8 +301,7 @@ fn in_current_folder(home: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 /// Why a target is refused if only some places are allowed.
-const NO_TARGET: &str = "a reference leads to it, and only the named targets are allowed \
-                         (--only-targets; in Python the setting only_targets)";
+const NO_TARGET: &str = "a reference leads to it, and only the named targets are allowed";
 
 /// Why a URL with a query is refused. It may be a signature, which would be shown with the name of an
 /// object, and which counts for one method of HTTP alone.
@@ -320,6 +318,11 @@ fn below(url: &str, above: &str) -> Option<Result<Key, StoreError>> {
 /// An error that concerns a target.
 pub(super) fn refused(url: &str, reason: &str) -> StoreError {
     StoreError::container(Operation::Get, shown_url(url), reason)
+}
+
+/// An error that concerns a target that is not allowed.
+fn not_allowed(url: &str, reason: &str) -> StoreError {
+    StoreError::not_allowed(Operation::Get, shown_url(url), reason, Remedy::Target)
 }
 
 impl Home {

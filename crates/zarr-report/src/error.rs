@@ -3,6 +3,7 @@
 use std::io;
 
 use zarr_array::ArrayError;
+use zarr_array::store::Remedy;
 use zarr_cf::CfError;
 use zarr_metadata::MetadataError;
 
@@ -82,6 +83,17 @@ pub enum ReportError {
     /// Statistics of parts do not make up the whole.
     #[error("{0}")]
     Parts(String),
+}
+
+impl ReportError {
+    /// What would allow the report, if the caller can.
+    #[must_use]
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Array(cause) => cause.remedy(),
+            _ => None,
+        }
+    }
 }
 
 impl From<ArrayError> for ReportError {

@@ -57,6 +57,7 @@ pub use self::buffer::reserve;
 pub use self::document::DocumentLimit;
 pub use self::errors::error::{ModifiedObject, Operation, ServerFault, StoreError};
 pub use self::errors::full_message::FullMessage;
+pub use self::errors::remedy::Remedy;
 #[cfg(feature = "test-util")]
 pub use self::fault::{Fault, FaultStore};
 pub use self::key::{Key, KeyError, MAX_KEY_LEN, Prefix, path_below};

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::Hierarchy;
 use zarr_array::store::{
-    Key, Place, Prefix, Store, StoreError, StoreOptions, archive_of, names_in, place_below,
-    real_path, scheme, shown_url,
+    Key, Operation, Place, Prefix, Remedy, Store, StoreError, StoreOptions, archive_of, names_in,
+    place_below, real_path, scheme, shown_url,
 };
 
 use crate::document::{LOCATION, is_location};
@@ -77,11 +77,9 @@ impl DocumentFolder {
         };
         let parsed = parse(location).map_err(refuse)?;
         if self.options.members == AllowedMembers::Below && !matches!(parsed, Reference::Below(_)) {
-            return Err(refuse(
-                "leads out of the folder of the virtual join, which must be allowed: by \
-                 --outside-members, in Python by the setting outside_members, in Rust by \
-                 AllowedMembers::Anywhere",
-            ));
+            let reason = "it leads out of the folder of the virtual join";
+            let (place, remedy) = (shown_url(location), Remedy::OutsideMembers);
+            return Err(StoreError::not_allowed(Operation::Open, place, reason, remedy).into());
         }
         let url = address(&self.url, location, &parsed).map_err(refuse)?;
         let options = &self.options.store;

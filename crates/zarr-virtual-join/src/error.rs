@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use zarr_array::ArrayError;
-use zarr_array::store::{Operation, StoreError, shown_url};
+use zarr_array::store::{Operation, Remedy, StoreError, shown_url};
 use zarr_join::JoinError;
 use zarr_join::rearrange::RearrangeError;
 use zarr_metadata::Printable;
@@ -162,6 +162,16 @@ impl From<JoinError> for VirtualJoinError {
 }
 
 impl VirtualJoinError {
+    /// What would allow the join, if the caller can.
+    #[must_use]
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Join(cause) => cause.remedy(),
+            Self::Store(cause) => cause.remedy(),
+            _ => None,
+        }
+    }
+
     /// Whether there is nothing at the path or URL of a store: no link to a folder that is not there
     /// either, which may be on a disk that is not mounted.
     pub(crate) fn is_not_found(&self) -> bool {

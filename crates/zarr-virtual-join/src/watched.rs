@@ -67,9 +67,7 @@ impl Joined {
                     key: key.to_string(),
                     modified,
                     latest: joined.recorded,
-                    meaning: "when its array was joined: join again; chunks that are meant to \
-                              change must be allowed to (--chunks-may-change, in Python \
-                              chunks_may_change, in Rust Document::chunks_may_change)",
+                    meaning: "when its array was joined",
                 })))
             }
             _ => Ok(meta),

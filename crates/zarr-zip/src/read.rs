@@ -36,9 +36,9 @@ impl Archive {
         let len = range.len_within(key, entry.size)?;
         self.refuse_unreadable(key, entry)?;
         if entry.method != CompressionMethod::Stored
-            && let Some(reason) = documents.refusal(key, entry.size)
+            && let Some(refusal) = documents.refusal(key, self.shown(key), entry.size)
         {
-            return Err(self.fail(key, reason));
+            return Err(refusal);
         }
         let suffix = entry.size.saturating_sub(len)..entry.size;
         let ranges = match range {
@@ -204,7 +204,10 @@ impl Archive {
     }
 
     fn fail(&self, key: &Key, reason: impl Into<String>) -> StoreError {
-        let key = format!("{}/{key}", self.source.key.name());
-        StoreError::container(Operation::Get, key, reason)
+        StoreError::container(Operation::Get, self.shown(key), reason)
+    }
+
+    fn shown(&self, key: &Key) -> String {
+        format!("{}/{key}", self.source.key.name())
     }
 }

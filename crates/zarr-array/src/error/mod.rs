@@ -4,6 +4,7 @@ mod checks;
 mod loss;
 #[cfg(feature = "jiff")]
 mod times;
+mod words;
 mod written;
 
 use zarr_codec::{ChainError, ChunkError, ChunkErrorKind};
@@ -11,11 +12,12 @@ use zarr_grid::GridError;
 use zarr_journal::{UnfinishedParts, UnfinishedWork};
 use zarr_metadata::{MetadataError, Printable};
 
-use crate::store::{Key, KeyError, StoreError};
+use crate::store::{Key, KeyError, Remedy, StoreError};
 pub(crate) use checks::{check_count, grid_error};
 pub use loss::Loss;
 #[cfg(feature = "jiff")]
 pub use times::TimeError;
+use words::{of, other_objects, variable_methods, what_to_do};
 pub(crate) use written::Touched;
 pub use written::Written;
 
@@ -185,6 +187,8 @@ pub enum ArrayError {
         path: String,
         /// The reason why it cannot be changed so. Its message has no control characters.
         cause: Box<dyn std::error::Error + Send + Sync>,
+        /// What would allow the change.
+        remedy: Option<Remedy>,
     },
     /// A write of several chunks failed before all were written.
     #[error("{cause}; {} of {} chunks were written", .written.count(), .written.total())]
@@ -442,51 +446,20 @@ impl ArrayError {
         }
     }
 
-    /// Whether a change was refused only because others could write meanwhile:
-    /// [`UpdatePolicy::AcceptSingleProcess`](crate::store::UpdatePolicy::AcceptSingleProcess) allows
-    /// it while nobody else does.
+    /// What would allow the operation, if the caller can.
     #[must_use]
-    pub fn needs_sole_writer(&self) -> bool {
+    pub fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::NoLock { .. } | Self::Store(StoreError::NoExclusion { .. }) => true,
-            Self::Incomplete { cause, .. }
+            Self::NoLock { .. } => Some(Remedy::SoleWriter),
+            Self::Refused { remedy, .. } => *remedy,
+            Self::Store(cause) => cause.remedy(),
+            Self::Member { cause, .. }
+            | Self::Incomplete { cause, .. }
             | Self::Grown { cause, .. }
-            | Self::Undiscarded { cause, .. } => cause.needs_sole_writer(),
-            _ => false,
+            | Self::Undiscarded { cause, .. } => cause.remedy(),
+            _ => None,
         }
     }
-}
-
-/// The methods for elements of a type of variable length.
-fn variable_methods(data_type: &str) -> &'static str {
-    match data_type {
-        "string" => "`read_as::<String>` and `write_as`",
-        _ => "`read_as::<Vec<u8>>` and `write_as`",
-    }
-}
-
-fn what_to_do(resumable: bool, parts: Option<&UnfinishedParts>) -> String {
-    match parts {
-        _ if !resumable => "it cannot be resumed: start again".to_owned(),
-        Some(parts) => parts.to_string(),
-        None => "resume it, or start again".to_owned(),
-    }
-}
-
-fn other_objects(count: u64, may_be_chunks: bool) -> String {
-    match (count, may_be_chunks) {
-        (_, true) => {
-            format!(
-                "a chunk key encoding is not known, so that {count} objects may be chunks or not"
-            )
-        }
-        (1, false) => "1 object in it is not of Zarr".to_owned(),
-        (_, false) => format!("{count} objects in it are not of Zarr"),
-    }
-}
-
-fn of(from: Option<&str>) -> String {
-    from.map_or_else(String::new, |from| format!(" of {from}"))
 }
 
 /// The error of a chunk that does not decode, or cannot be encoded.

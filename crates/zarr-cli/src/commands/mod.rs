@@ -3,7 +3,7 @@
 mod completions;
 mod copy;
 mod elements;
-mod inspect;
+pub(crate) mod inspect;
 mod join;
 mod nodes;
 mod rearrange;

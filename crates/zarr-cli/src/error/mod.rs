@@ -2,6 +2,7 @@
 
 pub(crate) mod nearest;
 pub(crate) mod operating_system;
+pub(crate) mod remedy;
 pub(crate) mod usage;
 
 use std::io;
@@ -23,10 +24,10 @@ pub(crate) enum CliError {
     #[error("{argument} {found:?}: {reason}")]
     Argument { argument: &'static str, found: String, reason: String },
     /// A store that cannot be opened.
-    #[error("{}", with_features_of_program(.0.to_string()))]
+    #[error("{}", remedy::with(with_features_of_program(.0.to_string()), .0.remedy()))]
     Store(StoreError),
-    #[error(transparent)]
-    VirtualJoin(#[from] VirtualJoinError),
+    #[error("{}", remedy::with(.0, .0.remedy()))]
+    VirtualJoin(VirtualJoinError),
     #[error("{}", at(place, cause))]
     Node { place: String, cause: ArrayError },
     /// Values of a piece of a write that would change.
@@ -81,7 +82,7 @@ pub(crate) enum CliError {
     },
     #[error("{place}: the copy lacks {arrays}, which Zarr version 3 cannot express")]
     Incomplete { place: String, arrays: String },
-    #[error("{0}")]
+    #[error("{}", remedy::with(.0, .0.remedy()))]
     Join(Box<JoinError>),
     #[error("{argument}: {}{}", within(cause), json(argument, cause))]
     Metadata { argument: &'static str, cause: MetadataError },
@@ -101,7 +102,7 @@ pub(crate) enum CliError {
          --region {example}"
     )]
     Plane { axes: String, example: String },
-    #[error("{place}: {cause}")]
+    #[error("{place}: {}", remedy::with(cause, cause.remedy()))]
     Report { place: String, cause: ReportError },
     #[error("{place}: --portable: read by {readers}{hint}")]
     NotPortable { place: String, readers: String, hint: &'static str },
@@ -116,6 +117,12 @@ impl CliError {
 
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<VirtualJoinError> for CliError {
+    fn from(cause: VirtualJoinError) -> Self {
+        Self::VirtualJoin(cause)
     }
 }
 
@@ -179,13 +186,10 @@ fn at(place: &str, cause: &ArrayError) -> String {
             let hint = nearest::hint(data_type, names.iter().map(AsRef::as_ref));
             format!("{place}: elements of data type {data_type} are not read here{hint}")
         }
-        other if other.needs_sole_writer() => {
-            let way_out = "commands with --sole-writer allow it while nobody else writes";
-            format!("{place}: {other}; {way_out}")
-        }
         loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them anyway"),
         other => {
-            format!("{place}: {}", with_features_of_program(other.to_string()))
+            let text = with_features_of_program(other.to_string());
+            format!("{place}: {}", remedy::with(text, other.remedy()))
         }
     }
 }
@@ -367,6 +371,6 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
             }
         },
         TransferError::Target(cause) | TransferError::Source(cause) => at(place, cause),
-        other => format!("{place}: {other}"),
+        other => format!("{place}: {}", remedy::with(other, other.remedy())),
     }
 }

@@ -9,7 +9,6 @@ use zarr_kit::array::{
     Changes, ChunkLayout, Hierarchy, HierarchyAround, hierarchies_around, open_node,
     refresh_consolidated,
 };
-use zarr_kit::check::CheckedPlace;
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::place::PlaceError;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Opened, Prefix, Store as _};
@@ -75,17 +74,6 @@ impl NodeStore {
                 let top = Self::to_change(self.opened.address())?;
                 Ok(Around { top, prefix: Prefix::root() })
             }
-        }
-    }
-
-    /// The checked place, for next steps.
-    pub(crate) fn checked(&self) -> CheckedPlace<'_> {
-        CheckedPlace {
-            url: self.opened.address(),
-            path: "",
-            folder: self.opened.folder(),
-            is_virtual_join: self.opened.is_virtual_join(),
-            is_in_file: self.opened.is_in_file(),
         }
     }
 

@@ -5,7 +5,7 @@ pub(crate) mod rearrange;
 use std::fmt;
 
 use zarr_array::ArrayError;
-use zarr_array::store::Key;
+use zarr_array::store::{Key, Remedy};
 use zarr_copy::TransferError;
 use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
@@ -86,8 +86,11 @@ pub enum JoinError {
         expected: Box<str>,
         /// The name of the other member.
         first: Box<str>,
-        /// The remedy, or why there is none; of types that are not both numbers, nothing.
+        /// The type that has the numbers of both, or why there is none; of types that are not both
+        /// numbers, nothing.
         reason: Option<Box<str>>,
+        /// What converts the numbers.
+        remedy: Option<Remedy>,
     },
     /// A member's fill value is not a value of the wider type that it would get.
     #[error(
@@ -211,8 +214,10 @@ pub enum JoinError {
         expected: Box<str>,
         /// The name of the other member.
         first: Box<str>,
-        /// The reason and the remedy.
+        /// The reason.
         reason: Box<str>,
+        /// What converts the times.
+        remedy: Option<Remedy>,
     },
     /// An attribute differs between a member and the first one.
     #[error(
@@ -412,6 +417,17 @@ impl JoinError {
 
     pub(crate) fn changed(member: &str, key: &Key) -> Self {
         Self::Changed { member: member.into(), key: key.as_str().into() }
+    }
+
+    /// What would allow the join, if the caller can.
+    #[must_use]
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::DataType { remedy, .. } | Self::Times { remedy, .. } => *remedy,
+            Self::Member { cause, .. } | Self::Target(cause) => cause.remedy(),
+            Self::Transfer(cause) => cause.remedy(),
+            _ => None,
+        }
     }
 
     /// Whether a store failed, which may work again later.

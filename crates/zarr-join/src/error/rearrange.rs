@@ -1,6 +1,6 @@
 //! The reasons why the chunks of an axis cannot be rearranged.
 
-use zarr_array::store::Prefix;
+use zarr_array::store::{Prefix, Remedy};
 use zarr_array::{Array, ArrayError, node};
 use zarr_metadata::Printable;
 
@@ -111,7 +111,7 @@ pub(crate) enum Refusal {
     /// Inserted times that have no exact number in the units of the group's own, or numbers of another type.
     #[error("{cause}")]
     Values {
-        /// The values and the remedy.
+        /// The values.
         cause: String,
     },
     /// An array that consists of others.
@@ -244,7 +244,16 @@ pub(crate) enum Refusal {
 
 /// The error of a node that cannot be rearranged, or is being rearranged.
 pub(crate) fn refused(prefix: &Prefix, cause: impl Into<RearrangeError>) -> ArrayError {
-    ArrayError::Refused { path: node::display(prefix), cause: Box::new(cause.into()) }
+    refused_unless(prefix, cause, None)
+}
+
+/// The same, with what would allow it.
+pub(crate) fn refused_unless(
+    prefix: &Prefix,
+    cause: impl Into<RearrangeError>,
+    remedy: Option<Remedy>,
+) -> ArrayError {
+    ArrayError::Refused { path: node::display(prefix), cause: Box::new(cause.into()), remedy }
 }
 
 /// The error of an array that consists of others where one with own chunks is needed.

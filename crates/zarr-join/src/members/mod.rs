@@ -4,6 +4,7 @@ pub(crate) mod tiles;
 
 use std::ops::Range;
 
+use zarr_array::store::Remedy;
 use zarr_array::{Array, Selection};
 
 use crate::error::JoinError;
@@ -89,10 +90,11 @@ impl Members {
 
     /// Refuses members with times that would have to be converted.
     pub(crate) fn refuse_conversions(&self) -> Result<(), JoinError> {
-        const REASON: &str = "a virtual join converts no values; a join without --virtual (in \
-                              Python virtual=False) does, or write them with the same units";
         match self.conversions.iter().flatten().next() {
-            Some(conversion) => Err(conversion.refused(REASON)),
+            Some(conversion) => {
+                Err(conversion
+                    .refused_with("a virtual join converts no values", Remedy::JoinOfCopies))
+            }
             None => Ok(()),
         }
     }
@@ -188,11 +190,10 @@ pub(crate) fn same_kind(member: &Member, first: &Member) -> Result<(), JoinError
     if array.data_type() != other.data_type() {
         return Err(match common([array.metadata(), other.metadata()]) {
             Ok(common) => {
-                let reason =
-                    format!("a join with --promote (in Python promote=True) makes them {common}");
-                values::widened::differs(member, first, &*reason)
+                let reason = format!("{common} has the numbers of both");
+                values::widened::differs(member, first, &*reason, Remedy::Promote)
             }
-            Err(reason) => values::widened::differs(member, first, reason),
+            Err(reason) => values::widened::differs(member, first, reason, None),
         });
     }
     let names = |array: &Array| match array.metadata().dimension_names() {

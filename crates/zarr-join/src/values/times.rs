@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use zarr_array::store::{MemoryStore, Prefix};
+use zarr_array::store::{MemoryStore, Prefix, Remedy};
 use zarr_array::{Array, ArrayError, Selection};
 use zarr_cf::{Packing, Rebase, TimeAxis, element_type, has_bounds, missing};
 use zarr_metadata::{ArrayMetadata, DataType, Printable};
@@ -208,12 +208,22 @@ impl Conversion {
 
     /// The units, and why they cannot become the first member's.
     pub(crate) fn refused(&self, reason: impl Into<Box<str>>) -> JoinError {
+        self.refused_with(reason, None)
+    }
+
+    /// The same, with what converts them.
+    pub(crate) fn refused_with(
+        &self,
+        reason: impl Into<Box<str>>,
+        remedy: impl Into<Option<Remedy>>,
+    ) -> JoinError {
         JoinError::Times {
             member: self.member.clone(),
             found: self.found.clone(),
             expected: self.expected.clone(),
             first: self.first.clone(),
             reason: reason.into(),
+            remedy: remedy.into(),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! The view has the chain of the stored array behind the codec `cast_value`, so reads need nothing else.
 
 use zarr_array::Array;
+use zarr_array::store::Remedy;
 use zarr_metadata::{
     ArrayMetadata, Bytes, CastValue, Codec, DataType, Endian, FillValue, FloatFormat,
     FloatSpecials, FloatValue, Sharding, Zfpy,
@@ -122,7 +123,7 @@ pub(crate) fn promoted(members: Vec<Member>) -> Result<Vec<Member>, JoinError> {
         Err(_) => {
             for (number, member) in members.iter().enumerate() {
                 if let Err(reason) = self::common(documents().take(number + 1)) {
-                    return Err(differs(member, first, reason));
+                    return Err(differs(member, first, reason, None));
                 }
             }
             return Ok(members);
@@ -136,6 +137,7 @@ pub(crate) fn differs<'r>(
     member: &Member,
     first: &Member,
     reason: impl Into<Option<&'r str>>,
+    remedy: impl Into<Option<Remedy>>,
 ) -> JoinError {
     JoinError::DataType {
         member: member.name().into(),
@@ -143,6 +145,7 @@ pub(crate) fn differs<'r>(
         expected: first.array().data_type().to_string().into(),
         first: first.name().into(),
         reason: reason.into().map(Into::into),
+        remedy: remedy.into(),
     }
 }
 
@@ -219,19 +222,17 @@ pub(crate) fn fitted(
     if own.data_type() == to.data_type() || own.shape().len() != to.shape().len() {
         return in_units_of(member, array);
     }
-    let refused = |reason: &str| Err(differs(member, array, reason));
     match common([to, own]) {
         Ok(common) if common != *to.data_type() => {
-            return refused(&format!(
-                "an array keeps its data type: join both into a new one, with --promote (in Python \
-                 promote=True) as {common}"
-            ));
+            let reason =
+                format!("an array keeps its data type, and {common} has the numbers of both");
+            return Err(differs(member, array, &*reason, Remedy::PromoteIntoNew));
         }
         Ok(_) => {}
-        Err(reason) => return Err(differs(member, array, reason)),
+        Err(reason) => return Err(differs(member, array, reason, None)),
     }
     let Some(room) = promote else {
-        return refused("--promote (in Python promote=True) makes them numbers of this type");
+        return Err(differs(member, array, "it has the numbers of both", Remedy::Promote));
     };
     check_lossless(array.name(), to.codecs())?;
     let size = to.data_type().size().and_then(|size| u64::try_from(size).ok()).unwrap_or(1);
@@ -239,9 +240,9 @@ pub(crate) fn fitted(
     *room = room.checked_sub(bytes).ok_or_else(|| {
         let reason = format!(
             "{bytes} bytes of elements would be encoded anew in memory, where {room} are left of 4 GiB: \
-             append in parts, or join both with --promote (in Python promote=True)"
+             append in parts"
         );
-        differs(member, array, &*reason)
+        differs(member, array, &*reason, Remedy::PromoteIntoNew)
     })?;
     let member = widened(member.clone(), to.data_type())?;
     let is_version_2 = member.stored().is_version_2();

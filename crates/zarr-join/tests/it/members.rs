@@ -78,7 +78,7 @@ fn what_does_not_fit_is_refused_by_name() {
     axis 3 is out of range: the members have 2 axes
     b: axis 1 has length 4, but 3 in a
     b: number of axes: 1, but 2 in a
-    b: data type: int8, but uint8 in a; a join with --promote (in Python promote=True) makes them int16
+    b: data type: int8, but uint8 in a; int16 has the numbers of both
     b: dimension names: y, x, but absent in a
     a grid of [1, 3] tiles does not fit 2 members of 2 axes
     a grid of [2] tiles does not fit 2 members of 2 axes

@@ -1,5 +1,6 @@
 //! Converts errors to Python exceptions.
 
+use std::fmt::Display;
 use std::io;
 
 use pyo3::exceptions::{
@@ -9,7 +10,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use zarr_kit::ArrayError;
-use zarr_kit::array::store::{KeyError, ServerFault, StoreError};
+use zarr_kit::array::store::{KeyError, Remedy, ServerFault, StoreError};
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::JoinError;
 use zarr_kit::metadata::{MetadataError, Printable};
@@ -90,7 +91,7 @@ impl From<Raised> for PyErr {
 
 impl From<ArrayError> for Raised {
     fn from(error: ArrayError) -> Self {
-        let text = error.to_string();
+        let text = with_remedy(&error, error.remedy());
         Self(match &error {
             ArrayError::Incomplete { cause, .. }
             | ArrayError::Grown { cause, .. }
@@ -102,7 +103,7 @@ impl From<ArrayError> for Raised {
 
 impl From<StoreError> for Raised {
     fn from(error: StoreError) -> Self {
-        Self(of_store(&error, error.to_string()))
+        Self(of_store(&error, with_remedy(&error, error.remedy())))
     }
 }
 
@@ -125,7 +126,7 @@ impl From<PlaceError> for Raised {
 
 impl From<VirtualJoinError> for Raised {
     fn from(error: VirtualJoinError) -> Self {
-        let text = error.to_string();
+        let text = with_remedy(&error, error.remedy());
         Self(match &error {
             VirtualJoinError::Store(error) => of_store(error, text),
             VirtualJoinError::NotFound { .. } => PyFileNotFoundError::new_err(text),
@@ -143,14 +144,14 @@ impl From<JoinError> for Raised {
     fn from(error: JoinError) -> Self {
         Self(match error {
             JoinError::Transfer(error) => return (*error).into(),
-            error => of_join(&error, error.to_string()),
+            error => of_join(&error, with_remedy(&error, error.remedy())),
         })
     }
 }
 
 impl From<TransferError> for Raised {
     fn from(error: TransferError) -> Self {
-        let text = error.to_string();
+        let text = with_remedy(&error, error.remedy());
         Self(match error {
             TransferError::Source(cause) | TransferError::Target(cause) => of_array(&cause, text),
             TransferError::UnfinishedSource { .. } | TransferError::Unfinished { .. } => {
@@ -203,7 +204,7 @@ fn of_array(error: &ArrayError, text: String) -> PyErr {
             PyFileExistsError::new_err(format!("{text}: overwrite=True replaces it"))
         }
         ArrayError::NotEmpty { .. } => PyFileExistsError::new_err(text),
-        ArrayError::NoLock { .. } => PyOSError::new_err(format!("{text}; {SOLE_WRITER}")),
+        ArrayError::NoLock { .. } => PyOSError::new_err(text),
         ArrayError::OtherObjects { .. } => PyFileExistsError::new_err(format!(
             "{text}: move them, or `zarr-kit delete --with-other-files` removes them with the node"
         )),
@@ -227,7 +228,6 @@ fn of_join(error: &JoinError, text: String) -> PyErr {
 fn of_store(error: &StoreError, text: String) -> PyErr {
     match error {
         StoreError::Io { cause, .. } => of_python(cause).unwrap_or_else(|| of_io(cause, text)),
-        StoreError::NoExclusion { .. } => PyOSError::new_err(format!("{text}; {SOLE_WRITER}")),
         StoreError::Key(_) => PyKeyError::new_err(text),
         error => match error.server_fault() {
             Some(ServerFault::NoCredentials | ServerFault::Refused) => {
@@ -242,8 +242,32 @@ fn of_store(error: &StoreError, text: String) -> PyErr {
     }
 }
 
-/// What allows a change that others could disturb.
-const SOLE_WRITER: &str = "storage_options={\"sole_writer\": True} says that nobody else writes";
+/// A message of the library, and what helps in Python.
+fn with_remedy(cause: impl Display, remedy: Option<Remedy>) -> String {
+    let words = match remedy {
+        Some(Remedy::OutsideLinks) => "storage_options={\"outside_links\": True} allows it",
+        Some(Remedy::OutsideMembers) => "storage_options={\"outside_members\": True} allows it",
+        Some(Remedy::Target) => {
+            "if you trust the document, allow the place by storage_options={\"targets\": [..]}"
+        }
+        Some(Remedy::LongerDocuments) => {
+            "if you trust it, allow more by storage_options={\"max_document\": MEBIBYTES}"
+        }
+        Some(Remedy::ChangingChunks) => {
+            "join again, with chunks_may_change=True if its chunks are meant to change"
+        }
+        Some(Remedy::SoleWriter) => {
+            "storage_options={\"sole_writer\": True} says that nobody else writes"
+        }
+        Some(Remedy::Promote) => "promote=True converts them",
+        Some(Remedy::PromoteIntoNew) => "join both into a new array, with promote=True",
+        Some(Remedy::JoinOfCopies) => {
+            "a join with virtual=False does, or write them with the same units"
+        }
+        _ => return cause.to_string(),
+    };
+    format!("{cause}; {words}")
+}
 
 /// The number of the error that a file is missing, in every system.
 const ENOENT: i32 = 2;

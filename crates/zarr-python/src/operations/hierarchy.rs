@@ -3,10 +3,9 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use zarr_cli::{CheckedPlace, next_step};
 use zarr_kit::array::Hierarchy;
-use zarr_kit::check::{
-    CheckOptions, CheckProgress, CheckWatch, CheckedPlace, Finding, check_watched, next_step,
-};
+use zarr_kit::check::{CheckOptions, CheckProgress, CheckWatch, Finding, check_watched};
 use zarr_kit::metadata::{ChunkGrid, CodecNotation, Endian, FillValue, NotationError};
 use zarr_kit::report::labels::ArrayLabels;
 use zarr_kit::report::readers::Readers;

@@ -463,14 +463,6 @@ impl Shape {
         cells
     }
 
-    /// The options of `copy` and `create` for these chunks and shards.
-    #[must_use]
-    pub fn options(&self) -> String {
-        let line = self.line();
-        let shards = self.shards.as_ref().map(|_| format!(" --shards {}", line[1]));
-        format!("--chunks {}{}", line[0], shards.unwrap_or_default())
-    }
-
     pub(super) fn json(&self) -> Value {
         let reads = self.reads.iter().map(
             |read| json!({"requests": read.requests, "bytes": read.bytes, "seconds": read.seconds}),

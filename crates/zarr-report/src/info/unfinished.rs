@@ -13,20 +13,20 @@ pub fn unfinished(store: &dyn Store, prefix: &Prefix) -> Option<String> {
     let Unfinished { kind, from, work, .. } = Unfinished::at(store, prefix).ok()??;
     if work == UnfinishedWork::Creation {
         return Some(
-            "the creation of an array was interrupted here; `create` with --overwrite starts again"
+            "the creation of an array was interrupted here; create it again, in place of this"
                 .to_owned(),
         );
     }
     if kind.is_none() {
         return Some(
-            "a copy was interrupted here, whose zarr-kit-copy.json says nothing; `copy` with \
-             --overwrite starts again"
+            "a copy was interrupted here, whose zarr-kit-copy.json says nothing; copy again, in place \
+             of this"
                 .to_owned(),
         );
     }
     let of = from.map_or_else(String::new, |from| format!(" of {from}"));
     Some(format!(
-        "a {work}{of} was interrupted here; --resume completes it, or refuses if another program has \
+        "a {work}{of} was interrupted here; the same {work} can be resumed, unless another program has \
          put zarr.json here since"
     ))
 }

@@ -112,7 +112,7 @@ fn read(name: &str, text: &str, data_type: &str, size: usize) -> Result<Partial,
 }
 
 fn refused(name: &str, data_type: &str) -> String {
-    format!("{name}: not the output of `stats --part --json` for an array of {data_type}")
+    format!("{name}: not the statistics of a part, in JSON, of an array of {data_type}")
 }
 
 /// Combines the documents of all parts, in the order of the parts, of an array of so many elements.
@@ -136,7 +136,7 @@ pub(super) fn combine(
         }
     }
     if let Some(missing) = (1..=of).find(|part| !parts.contains_key(part)) {
-        return Err(format!("--combine: part {missing}/{of} is missing"));
+        return Err(format!("part {missing}/{of} is missing"));
     }
     for (name, partial) in parts.into_values() {
         if let Some(bits) = &mut summary.bits {
@@ -147,7 +147,7 @@ pub(super) fn combine(
     if summary.totals.elements != elements {
         let found = summary.totals.elements;
         return Err(format!(
-            "--combine: the parts have {found} elements, but the array {elements}: they are of \
+            "the parts have {found} elements, but the array {elements}: they are of \
              another array, or it has changed"
         ));
     }

@@ -5,7 +5,7 @@
 //! to the bucket that the document itself is in.
 
 use crate::addresses::scheme::{percent_decoded_leniently, scheme_of};
-use crate::{Service, StoreError, StoreOptions, shown_url};
+use crate::{Operation, Remedy, Service, StoreError, StoreOptions, shown_url};
 
 impl StoreOptions {
     /// The options for the place `to`, to which a document at the path or URL `from` leads: a server
@@ -16,7 +16,7 @@ impl StoreOptions {
     /// gets none either.
     ///
     /// # Errors
-    /// [`StoreError::Url`] for a place on a server that is no target, with
+    /// [`StoreError::NotAllowed`] for a place on a server that is no target, with
     /// [`only_targets`](Self::only_targets).
     ///
     /// # Examples
@@ -34,7 +34,8 @@ impl StoreOptions {
         }
         let is_target = self.is_target(to);
         if self.only_targets && !is_target {
-            return Err(StoreError::Url { url: shown_url(to), reason: NO_TARGET.to_owned() });
+            let place = shown_url(to);
+            return Err(StoreError::not_allowed(Operation::Open, place, NO_TARGET, Remedy::Target));
         }
         let is_own = bucket_of(from).is_some_and(|own| bucket_of(to) == Some(own));
         let mut options = self.clone();
@@ -50,9 +51,7 @@ impl StoreOptions {
 }
 
 /// Why a place is refused.
-const NO_TARGET: &str = "a document leads to it, and only the named targets are allowed (--only-targets; \
-                         in Python the setting only_targets); if you trust the document, name the \
-                         place as a target";
+const NO_TARGET: &str = "a document leads to it, and only the named targets are allowed";
 
 /// Whether a URL is another one, or lies below it. Both are compared as they are spelled; a URL that
 /// clients take for another one lies nowhere.
@@ -238,7 +237,8 @@ mod tests {
         let only = options.only_targets(true);
         assert!(only.following("refs.json", "https://host/x").is_ok());
         let error = only.following("s3://b/refs", "s3://b/x?sig=SECRET").expect_err("no target");
-        assert!(error.to_string().contains("--only-targets"), "{error}");
+        assert!(error.to_string().contains("only the named targets are allowed"), "{error}");
+        assert_eq!(error.remedy(), Some(Remedy::Target));
         assert!(!error.to_string().contains("SECRET"));
         // No server.
         assert!(only.following("refs.json", "data/x").is_ok());

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use crate::KeyError;
 use crate::errors::full_message::FullMessage;
+use crate::errors::remedy::Remedy;
 use crate::errors::utc::Utc;
 
 /// An operation of a store.
@@ -104,16 +105,24 @@ pub enum StoreError {
         size: u64,
     },
     /// A symbolic link leads out of a local store, which is not allowed.
-    #[error(
-        "cannot use {key:?}: the symbolic link {link:?} leads outside the store, which must be \
-         allowed: by --outside-links, in Python by the setting outside_links, in Rust by \
-         StoreOptions::outside_links"
-    )]
+    #[error("cannot use {key:?}: the symbolic link {link:?} leads outside the store")]
     OutsideRoot {
         /// The key.
         key: String,
         /// The link.
         link: PathBuf,
+    },
+    /// The caller has not allowed this, and could: a place to which a document leads, or its length.
+    #[error("cannot {operation} {key:?}: {reason}")]
+    NotAllowed {
+        /// The operation.
+        operation: Operation,
+        /// Key or URL that it concerned.
+        key: String,
+        /// What was found, and what is allowed.
+        reason: String,
+        /// What allows more.
+        remedy: Remedy,
     },
     /// A symbolic link in a local store leads nowhere: what it led to, such as a disk that is not
     /// mounted, may have the object.
@@ -245,7 +254,7 @@ pub struct ModifiedObject {
     pub modified: SystemTime,
     /// The latest time that is accepted.
     pub latest: SystemTime,
-    /// The event at that time, and the remedy.
+    /// The event at that time.
     pub meaning: &'static str,
 }
 
@@ -270,6 +279,7 @@ impl StoreError {
                 | Self::Suffix { .. }
                 | Self::TooLarge { .. }
                 | Self::OutsideRoot { .. }
+                | Self::NotAllowed { remedy: Remedy::OutsideMembers | Remedy::LongerDocuments, .. }
                 | Self::DanglingLink { .. }
                 | Self::Reserved { .. }
                 | Self::Unsteady { .. }
@@ -293,6 +303,23 @@ impl StoreError {
             #[cfg(not(feature = "object_store"))]
             Self::Remote { .. } => true,
             _ => false,
+        }
+    }
+
+    /// What would allow the operation, if the caller can.
+    #[must_use]
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::OutsideRoot { .. } => Some(Remedy::OutsideLinks),
+            Self::NotAllowed { remedy, .. } => Some(*remedy),
+            Self::NoExclusion { .. } => Some(Remedy::SoleWriter),
+            Self::Modified(_) => Some(Remedy::ChangingChunks),
+            #[cfg(feature = "object_store")]
+            Self::Remote { cause, .. } => {
+                let cause = cause.downcast_ref::<RemoteCause>()?;
+                cause.said.contains(ANONYMOUS).then_some(Remedy::Target)
+            }
+            _ => None,
         }
     }
 
@@ -345,6 +372,24 @@ impl StoreError {
         Self::Unsupported { operation, key: key.to_string(), missing }
     }
 
+    /// A [`StoreError::NotAllowed`] with its context.
+    ///
+    /// ```
+    /// use zarr_store::{Operation, Remedy, StoreError};
+    ///
+    /// let error = StoreError::not_allowed(Operation::Get, "c/0", "it is elsewhere", Remedy::Target);
+    /// assert_eq!(error.to_string(), "cannot read \"c/0\": it is elsewhere");
+    /// assert_eq!(error.remedy(), Some(Remedy::Target));
+    /// ```
+    pub fn not_allowed(
+        operation: Operation,
+        key: impl fmt::Display,
+        reason: impl Into<String>,
+        remedy: Remedy,
+    ) -> Self {
+        Self::NotAllowed { operation, key: key.to_string(), reason: reason.into(), remedy }
+    }
+
     /// The error where a [`PerProcess`](crate::PerProcess) has no room left.
     pub fn too_many_forks(operation: Operation, key: impl fmt::Display) -> Self {
         let reason = "too many processes before this one used stores and then forked; start it \
@@ -352,6 +397,10 @@ impl StoreError {
         Self::Forked { operation, key: key.to_string(), reason }
     }
 }
+
+/// Why a request had no credentials.
+#[cfg(feature = "object_store")]
+pub(crate) const ANONYMOUS: &str = "it was asked without credentials, since a document leads to it";
 
 /// The words of a remote store, and whether the same request may succeed later.
 #[cfg(feature = "object_store")]

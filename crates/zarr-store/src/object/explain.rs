@@ -1,5 +1,6 @@
 //! What the messages of servers and their clients mean, with the setting that would help.
 
+use crate::errors::error::ANONYMOUS;
 use crate::{ServerFault, Service};
 
 /// The beginnings of what this crate says in place of a client.
@@ -63,8 +64,7 @@ pub(super) fn meaning(
     if let Some(status) = ["401 Unauthorized", "403 Forbidden"].iter().find(|status| has(status)) {
         let code = code(said).map_or_else(String::new, |code| format!(", {code}"));
         // It is said where a document led.
-        let anonymous = said.find("it was asked without credentials").and_then(|at| said.get(at..));
-        let what = anonymous.and_then(|text| text.split(')').next()).unwrap_or(settings);
+        let what = if has(ANONYMOUS) { ANONYMOUS } else { settings };
         let text = format!("the server refuses access ({status}{code}); {what}");
         return Some((Some(ServerFault::Refused), text));
     }

@@ -147,6 +147,7 @@ mod watch {
     };
 
     use super::Unanswered;
+    use crate::errors::error::ANONYMOUS;
     use crate::object::answers::{Refusal, understood};
     use crate::object::connector;
     use crate::object::redirects::Redirects;
@@ -200,18 +201,13 @@ mod watch {
             said.push('…');
         }
         if anonymous && matches!(head.status.as_u16(), 401 | 403) {
-            said.push_str(ANONYMOUS);
+            said.push_str(&format!(" ({ANONYMOUS})"));
         }
         if head.status.as_u16() == 501 {
             return Err(Refusal::Unsupported(format!("501 Not Implemented: {said}")).into());
         }
         Ok(HttpResponse::from_parts(head, said.into()))
     }
-
-    /// What is added to a refusal of a request without credentials.
-    const ANONYMOUS: &str = " (it was asked without credentials, since a document leads to it; if you \
-                             trust the document, name the place as a target: by --targets, in Python \
-                             by the setting targets)";
 
     /// Creates clients that observe their requests.
     #[derive(Debug)]

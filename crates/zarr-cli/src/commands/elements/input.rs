@@ -13,7 +13,7 @@ use zarr_kit::{Array, AxisSelection, Selection};
 
 use super::text_input::{self, Wanted, is_text};
 use crate::args::{InputFormat, Reading, Writing};
-use crate::error::CliError;
+use crate::error::{CliError, remedy};
 use crate::notation::data_type;
 
 /// File extensions of formats that are not read: their bytes would be read as numbers.
@@ -193,7 +193,7 @@ impl<'a> Input<'a> {
         let header = npy::read_header(&mut reader, data_type);
         let count = u64::MAX.saturating_sub(reader.limit());
         self.length = self.length.map(|length| length.saturating_sub(count));
-        header.map(Some).map_err(|reason| self.wrong(reason))
+        header.map(Some).map_err(|(reason, remedy)| self.wrong(remedy::with(reason, remedy)))
     }
 
     /// The numbers of a .npy file of another type as elements of this one, and their shape.
@@ -209,7 +209,7 @@ impl<'a> Input<'a> {
         self.reader = Box::new(Cursor::new(all));
         self.length = None;
         let header = npy::read_header(&mut self.reader, &given);
-        let header = header.map_err(|reason| self.wrong(reason))?;
+        let header = header.map_err(|(reason, _)| self.wrong(reason))?;
         let size = given.size().unwrap_or(1);
         let elements = self.take(&Selection::whole(&header.shape), size)?;
         self.end()?;

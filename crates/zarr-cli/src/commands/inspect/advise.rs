@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::metadata::Codec;
 use zarr_kit::report::ReportError;
-use zarr_kit::report::advise::{Advice, AdviceOptions, read_lengths, short};
+use zarr_kit::report::advise::{Advice, AdviceOptions, Shape, read_lengths, short};
 use zarr_kit::report::readers::portable;
 use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Prefix, Selection};
 
@@ -80,7 +80,10 @@ pub(crate) fn run(args: &Advise) -> Result<(), CliError> {
         None => short(&advice.best().codecs, advice.data_type()),
     };
     let codecs = if codecs.starts_with('[') { format!("'{codecs}'") } else { codecs };
-    let chunks = shape.map_or_else(String::new, |shape| format!("{} ", shape.options()));
+    // The first cells of its line, where there is one.
+    let cells = shape.map(Shape::line).unwrap_or_default();
+    let given = ["--chunks", "--shards"].iter().zip(&cells).filter(|(_, cell)| *cell != "-");
+    let chunks: String = given.map(|(option, cell)| format!("{option} {cell} ")).collect();
     out.line(match is_npy {
         true => format!("zarr-kit create OUT.zarr --like {shown} {chunks}--codecs {codecs}"),
         false => format!("zarr-kit copy {shown} OUT.zarr {chunks}--codecs {codecs}"),

@@ -12,6 +12,7 @@ use zarr_kit::report::{words, wrapped};
 use zarr_kit::{Array, ArrayError, Group, Prefix};
 
 use super::findings::Places;
+use super::next_step::{CheckedPlace, next_step, region_in_words};
 use crate::args::Check;
 use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
@@ -52,9 +53,16 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
     let is_first = args.part.is_none_or(Part::is_first);
     let bar = Bar::new();
     let places = Places::new(&place);
+    let checked = CheckedPlace {
+        url: place.opened.address(),
+        path: "",
+        folder: place.opened.folder(),
+        is_virtual_join: place.opened.is_virtual_join(),
+        is_in_file: place.opened.is_in_file(),
+    };
     let mut report = |finding: Finding| {
         if !ids.iter().any(|(id, _)| *id == finding.id()) {
-            ids.push((finding.id(), check::next_step(&finding, &place.checked())));
+            ids.push((finding.id(), next_step(&finding, &checked)));
         }
         if args.json {
             found.push(finding);
@@ -100,8 +108,8 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
                     "id": finding.id(), "severity": finding.severity().to_string(),
                     "key": finding.key(), "path": finding.path(), "message": finding.message(),
                     "rule": finding.rule().text(),
-                    "region": check::region_in_words(finding), "labels": places.labels(finding),
-                    "next": check::next_step(finding, &place.checked()),
+                    "region": region_in_words(finding), "labels": places.labels(finding),
+                    "next": next_step(finding, &checked),
                     "help": format!("zarr-kit check --explain {}", finding.id()),
                 })
             })

@@ -2,9 +2,10 @@
 
 use std::cell::RefCell;
 
-use zarr_kit::check::{Finding, Severity, region_in_words};
+use zarr_kit::check::{Finding, Severity};
 use zarr_kit::report::labels::ArrayLabels;
 
+use super::next_step::region_in_words;
 use crate::error::CliError;
 use crate::output::print::Out;
 use crate::stores::node_store::NodeStore;

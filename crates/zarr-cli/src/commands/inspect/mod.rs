@@ -7,6 +7,7 @@ pub(super) mod draw;
 mod findings;
 pub(super) mod info;
 pub(super) mod locate;
+pub(crate) mod next_step;
 mod other_file;
 pub(super) mod plan;
 pub(super) mod stats;

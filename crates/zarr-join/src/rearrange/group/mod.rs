@@ -25,7 +25,7 @@ use zarr_metadata::{GroupMetadata, NodeMetadata};
 use super::{RearrangeCounts, Rearrangement, Span};
 use crate::axes::GroupAxes;
 use crate::conventions;
-use crate::error::rearrange::{Refusal, refused};
+use crate::error::rearrange::{Refusal, refused, refused_unless};
 use crate::member::Member;
 use crate::rearrange::refill::MOST;
 use crate::values::times::coordinate_of;
@@ -291,7 +291,8 @@ fn as_ours(
         let room = promote.then_some(&mut *room);
         let copy = fitted(&member("the inserted array", found, theirs), &first, room);
         let copy = copy.map_err(|cause| {
-            refused(ours.array.prefix(), Refusal::Values { cause: cause.to_string() })
+            let refusal = Refusal::Values { cause: cause.to_string() };
+            refused_unless(ours.array.prefix(), refusal, cause.remedy())
         })?;
         Ok(copy.unwrap_or_else(|| found.array.clone()))
     });

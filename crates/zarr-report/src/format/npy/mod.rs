@@ -12,6 +12,7 @@ mod descr;
 use std::io::{self, Read};
 use std::path::Path;
 
+use zarr_array::store::Remedy;
 use zarr_metadata::DataType;
 
 use self::descr::{Descr, type_string};
@@ -83,18 +84,25 @@ pub struct Npy {
 const LONGEST: u32 = 1 << 20;
 
 /// Reads the header; the rest of `reader` are the elements.
-pub fn read_header(reader: &mut impl Read, data_type: &DataType) -> Result<Npy, String> {
-    let text = header_text(reader)?;
+///
+/// # Errors
+/// The reason why it is not a header of this data type, and what helps.
+pub fn read_header(
+    reader: &mut impl Read,
+    data_type: &DataType,
+) -> Result<Npy, (String, Option<Remedy>)> {
+    let text = header_text(reader).map_err(|reason| (reason, None))?;
     let header = Header::parse(&text).ok_or_else(|| {
         let shown: String = text.trim().chars().take(60).collect();
-        format!("the .npy header does not describe an array: {shown}")
+        (format!("the .npy header does not describe an array: {shown}"), None)
     })?;
     let big_endian = header.descr.matches(data_type).map_err(|found| {
-        format!(
+        let reason = format!(
             "elements of numpy type {found}, but the array's data type is {data_type}, which is {} \
-             in numpy; --cast converts numbers",
+             in numpy",
             type_string(data_type).trim_matches('\'')
-        )
+        );
+        (reason, Some(Remedy::Cast))
     })?;
     Ok(Npy { shape: header.shape, fortran: header.fortran, big_endian })
 }

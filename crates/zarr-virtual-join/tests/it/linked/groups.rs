@@ -143,7 +143,7 @@ fn groups_that_do_not_fit_are_named() {
     b: the coordinates of time begin with 2020-01-03, but a ends with 2020-01-03: they overlap or go backwards
     joined
     joined
-    b/time: the attribute units is "days since 2020-01-02", but "days since 2020-01-01" in a/time: a virtual join converts no values; a join without --virtual (in Python virtual=False) does, or write them with the same units
+    b/time: the attribute units is "days since 2020-01-02", but "days since 2020-01-01" in a/time: a virtual join converts no values
     b/time: the attribute long_name is "t", but absent in a/time
     "#);
 }

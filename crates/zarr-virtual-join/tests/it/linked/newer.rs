@@ -155,7 +155,7 @@ fn a_check_reports_a_newer_chunk_with_its_member_and_key() {
     let [finding] = findings(true).try_into().expect("one");
     assert_eq!((finding.id(), finding.key()), ("unusable-member", Some("0.zarr/c/0/0")));
     let message = finding.message();
-    assert!(message.starts_with("member 0.zarr: ") && message.contains("join again"), "{message}");
+    assert!(message.starts_with("member 0.zarr: ") && message.contains("was joined"), "{message}");
     // Their sizes are looked up even if they are not read.
     let [unread] = findings(false).try_into().expect("one");
     assert_eq!((unread.id(), unread.key()), ("unusable-member", Some("0.zarr/c/0/0")));

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use zarr_store::{place_below, shown_url};
-
-use crate::finding::Finding;
+use zarr_kit::array::store::{place_below, shown_url};
+use zarr_kit::check::Finding;
 
 /// The checked place, for the commands of next steps.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +21,7 @@ pub struct CheckedPlace<'a> {
 }
 
 /// The elements that a finding concerns, as `zarr-kit read --region` takes them.
-#[must_use]
-pub fn region_in_words(finding: &Finding) -> Option<String> {
+pub(crate) fn region_in_words(finding: &Finding) -> Option<String> {
     let (_, region) = finding.region().filter(|(_, region)| !region.is_empty())?;
     let axes = region.iter().map(|axis| format!("{}:{}", axis.start, axis.end));
     Some(axes.collect::<Vec<_>>().join(","))
@@ -34,7 +32,8 @@ pub fn region_in_words(finding: &Finding) -> Option<String> {
 ///
 /// # Examples
 /// ```
-/// use zarr_check::{CheckedPlace, Finding, Rule, next_step, rules};
+/// use zarr_cli::{CheckedPlace, next_step};
+/// use zarr_kit::check::{Finding, rules};
 ///
 /// let rule = rules().find(|rule| rule.id() == "stale-consolidated").expect("a rule");
 /// let finding = Finding::new(rule, "lacks the node \"rain\"").with_key("zarr.json");
