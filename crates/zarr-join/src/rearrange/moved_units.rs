@@ -159,8 +159,8 @@ fn of_array(array: &Array, cause: TransferError) -> ArrayError {
             refused(array.prefix(), Refusal::Written { key: keys.swap_remove(0) })
         }
         cause => {
-            let path = node::display(array.prefix());
-            ArrayError::Refused { path, cause: Box::new(cause) }
+            let (path, remedy) = (node::display(array.prefix()), cause.remedy());
+            ArrayError::Refused { path, cause: Box::new(cause), remedy }
         }
     }
 }
