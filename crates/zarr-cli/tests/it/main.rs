@@ -23,6 +23,8 @@ mod create;
 mod draw;
 #[cfg(test)]
 mod errors;
+#[cfg(all(test, unix))]
+mod faces;
 #[cfg(test)]
 mod groups;
 mod help;
