@@ -14,6 +14,7 @@ mod points;
 pub(crate) mod read;
 mod recent;
 mod selecting;
+mod settled;
 mod shard_indices;
 mod sparse;
 mod stored;

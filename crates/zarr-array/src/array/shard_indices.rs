@@ -19,8 +19,7 @@ pub(super) struct Cached {
 
 /// Indices by the shard's number. A changed shard has another version, which every read of it
 /// returns. So no shard is read with another version's index, as far as the store can distinguish
-/// versions. If a file is replaced by another of the same length and inode, their times differ, to
-/// the resolution of the clock.
+/// versions: only indices of [settled](crate::array::settled) objects are put here.
 #[derive(Debug)]
 pub(super) struct Indices(Recent<Cached>);
 

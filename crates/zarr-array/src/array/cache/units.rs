@@ -6,7 +6,6 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use zarr_codec::Slice;
 use zarr_grid::ChunkPart;
@@ -15,6 +14,7 @@ use zarr_view::{CopyError, Output, View};
 use super::{Cache, Unit};
 use crate::array::Array;
 use crate::array::read::region_reader::RegionReader;
+use crate::array::settled::is_settled;
 use crate::array::worker::ChunkBuffers;
 use crate::counts::{PerAxis, narrow, wide};
 use crate::error::{ArrayError, grid_error};
@@ -24,12 +24,6 @@ use crate::store::{
     PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
 };
 use crate::transfer::ChunkRegion;
-
-/// How long after a write the clock of a file system may give another write the same time.
-const TICK: Duration = Duration::from_millis(50);
-
-/// The same, where all times are whole seconds, or every other second.
-const LONG_TICK: Duration = Duration::from_millis(2050);
 
 /// After so many reads in a row that failed because of what the store tells of versions, it is no
 /// accident: a server refuses look-ups, or its look-ups and reads tell different versions.
@@ -225,12 +219,8 @@ impl Units {
                 self.cache.is_off.store(true, Ordering::Relaxed);
                 Seen::Unclear
             }
-            Ok(Some(ObjectMeta { version: Some(version), modified, .. }))
-                if modified.is_none_or(is_past) =>
-            {
-                Seen::Version(version)
-            }
-            Ok(Some(_)) => Seen::Unclear,
+            Ok(Some(meta)) if !is_settled(&meta) => Seen::Unclear,
+            Ok(Some(ObjectMeta { version: Some(version), .. })) => Seen::Version(version),
             Err(error) => {
                 if error.cannot_list() {
                     self.count_as_futile();
@@ -273,13 +263,6 @@ impl Units {
 
 fn lengths(region: &[Range<u64>]) -> PerAxis<usize> {
     region.iter().map(|range| narrow(range.end - range.start)).collect()
-}
-
-/// Whether the clock has gone on since this time: what is written from now on has another.
-fn is_past(modified: SystemTime) -> bool {
-    let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let tick = if since.subsec_nanos() == 0 { LONG_TICK } else { TICK };
-    modified.elapsed().is_ok_and(|elapsed| elapsed >= tick)
 }
 
 impl std::fmt::Debug for Units {

@@ -8,6 +8,7 @@ use zarr_view::{Output, View};
 
 use crate::array::Array;
 use crate::array::read::piece_readers::{PieceError, PieceReaders};
+use crate::array::settled::is_settled;
 use crate::array::worker::ChunkBuffers;
 use crate::error::{ArrayError, chunk_error};
 use crate::selection::gather::GatherBuffers;
@@ -49,6 +50,8 @@ pub(in crate::array) struct OneVersion {
     /// Whether an index may be cached.
     is_shard: bool,
     version: Option<Option<Version>>,
+    /// Whether what is written later has another version.
+    is_settled: bool,
     attempts: u32,
 }
 
@@ -61,7 +64,7 @@ impl OneVersion {
         is_shard: bool,
     ) -> Result<Self, ArrayError> {
         array.store().refuse_inflated(&key, most)?;
-        Ok(Self { key, is_shard, version: None, attempts: 0 })
+        Ok(Self { key, is_shard, version: None, is_settled: false, attempts: 0 })
     }
 
     pub(in crate::array) fn key(&self) -> &Key {
@@ -80,7 +83,7 @@ impl OneVersion {
         chunk: &[u64],
     ) -> Option<Arc<ShardIndex>> {
         let cached = self.is_shard.then(|| array.shared.indices.get(chunk))??;
-        self.version = Some(cached.version);
+        (self.version, self.is_settled) = (Some(cached.version), true);
         Some(cached.index)
     }
 
@@ -93,6 +96,9 @@ impl OneVersion {
     ) -> Result<Answer, ArrayError> {
         let found = match found {
             Ok(Some(found)) => {
+                if self.version.is_none() {
+                    self.is_settled = is_settled(&found);
+                }
                 let version = self.version.get_or_insert_with(|| found.version.clone());
                 (*version == found.version).then_some(found)
             }
@@ -132,7 +138,8 @@ impl OneVersion {
         chunk: &[u64],
         index: Option<&Arc<ShardIndex>>,
     ) {
-        if let Some(index) = index
+        if self.is_settled
+            && let Some(index) = index
             && let Some(version @ Some(_)) = &self.version
         {
             array.shared.indices.insert(chunk, index, version);

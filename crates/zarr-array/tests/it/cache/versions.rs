@@ -58,6 +58,57 @@ fn objects_whose_next_version_may_look_like_this_one_are_not_kept() {
     }
 }
 
+/// The same rule for indices of shards, which every handle keeps.
+#[test]
+fn indices_of_shards_whose_next_version_may_look_like_this_one_are_not_kept() {
+    let young: [Tells; 3] = [
+        |meta| by_size(meta, Some(SystemTime::now())),
+        |meta| by_size(meta, Some(SystemTime::now() + Duration::from_secs(3))),
+        |meta| by_size(meta, Some(whole_seconds(1))),
+    ];
+    // So large that an inner chunk is read by its range.
+    const INNER: u64 = 100_000;
+    let create = |store: &Arc<Watched>| {
+        let builder = ArrayBuilder::new([4 * INNER], DataType::Uint8).chunk_shape([4 * INNER]);
+        let codecs = [Codec::sharding([INNER], [Codec::bytes(), Codec::Crc32c])];
+        let metadata = builder.fill_value(0).codecs(codecs).build().expect("valid");
+        Array::create(store.clone(), &Prefix::root(), metadata).expect("creates")
+    };
+    let one = |at: u64| at * INNER..(at + 1) * INNER;
+    for tells in young {
+        let store = Watched::new(MemoryStore::new());
+        let array = create(&store);
+        store.tell(tells);
+        for round in 1..5_u8 {
+            // One inner chunk is stored.
+            let stored = u64::from(round % 2);
+            let other = Array::open(store.clone(), &Prefix::root()).expect("opens");
+            other.write(one(stored), &[round; INNER as usize]).expect("writes");
+            other.write(one(1 - stored), &[0; INNER as usize]).expect("writes");
+            assert_eq!(array.read(one(stored)).expect("reads"), [round; INNER as usize]);
+            assert_eq!(array.read(one(1 - stored)).expect("reads"), [0; INNER as usize]);
+        }
+    }
+    // Others are.
+    let old: [Tells; 3] = [
+        |meta| by_size(meta, Some(SystemTime::now() - Duration::from_millis(90))),
+        |meta| by_size(meta, Some(whole_seconds(4))),
+        |meta| by_size(meta, None),
+    ];
+    for tells in old {
+        let store = Watched::new(MemoryStore::new());
+        let array = create(&store);
+        array.write(0..4 * INNER, &[1; 4 * INNER as usize]).expect("writes");
+        store.tell(tells);
+        let read = |at| {
+            store.asked();
+            array.read(one(at)).expect("reads");
+            store.asked().1
+        };
+        assert!(read(0) > read(2));
+    }
+}
+
 #[test]
 fn stores_without_versions_are_read_without_the_cache() {
     let (store, plain, _) = super::watched();
