@@ -23,7 +23,9 @@ use zarr_kit::{
     Array, ArrayBuilder, ArrayMetadata, DataType, Group, GroupMetadata, Opened, Prefix,
 };
 
-use crate::support::{run_with, succeed};
+use crate::support::{command, run_with, succeed};
+#[cfg(feature = "remote")]
+use zarr_store_tests::server::Server;
 
 type Done = Result<(), Box<dyn Error>>;
 
@@ -31,17 +33,43 @@ type Done = Result<(), Box<dyn Error>>;
 struct Place {
     folder: PathBuf,
     name: &'static str,
+    /// The endpoint of a server with a bucket, in which the place is.
+    endpoint: Option<String>,
 }
 
 impl Place {
     fn below(&self, name: &str) -> String {
-        let place = self.folder.join(self.name);
+        let place = match &self.endpoint {
+            Some(_) => Path::new("s3://bucket").join(self.folder.file_name().expect("a name")),
+            None => self.folder.join(self.name),
+        };
         let place = if name.is_empty() { place } else { place.join(name) };
         place.to_str().expect("UTF-8").to_owned()
     }
 
+    fn options(&self) -> PlaceOptions {
+        match &self.endpoint {
+            #[cfg(feature = "remote")]
+            Some(endpoint) => PlaceOptions::new().store(Server::options(endpoint)),
+            _ => PlaceOptions::new(),
+        }
+    }
+
+    /// The message of the command if it is refused.
+    fn command(&self, arguments: &[&str]) -> Option<String> {
+        let mut command = command(&self.folder, arguments);
+        if let Some(endpoint) = &self.endpoint {
+            let settings =
+                [("REGION", "us-east-1"), ("ALLOW_HTTP", "true"), ("SKIP_SIGNATURE", "true")];
+            command.env("AWS_ENDPOINT_URL", endpoint);
+            command.envs(settings.map(|(name, value)| (format!("AWS_{name}"), value)));
+        }
+        let output = command.output().expect("runs");
+        (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
     fn open(&self, name: &str) -> Result<Opened, Box<dyn Error>> {
-        Ok(Opened::open(&self.below(name), &PlaceOptions::new())?)
+        Ok(Opened::open(&self.below(name), &self.options())?)
     }
 
     /// Does the work in the store at a place, as one change.
@@ -51,7 +79,7 @@ impl Place {
 
     /// The same where there may be nothing.
     fn create(&self, name: &str, work: impl FnOnce(&Arc<dyn Store>) -> Done) -> Done {
-        let opened = Opened::create(&self.below(name), &PlaceOptions::new())?;
+        let opened = Opened::create(&self.below(name), &self.options())?;
         changed(&opened, work).inspect_err(|_| opened.abandon())
     }
 
@@ -84,7 +112,7 @@ impl Place {
     fn objects(&self) -> BTreeMap<String, Result<Value, Vec<u8>>> {
         let path = self.folder.join(self.name);
         let mut found = BTreeMap::new();
-        if self.name.ends_with(".zip") {
+        if self.endpoint.is_some() || self.name.ends_with(".zip") {
             let opened = self.open("").expect("opens");
             for key in opened.hierarchy().list(&Prefix::root(), Links::AsObjects) {
                 let key = key.expect("lists");
@@ -100,7 +128,10 @@ impl Place {
             Ok(json) => Ok(without_times(json)),
             Err(_) => Err(bytes),
         };
-        found.into_iter().map(|(name, bytes)| (name, document(bytes))).collect()
+        // They name a run, and stay in buckets.
+        let is_marker = |name: &str| name.ends_with("zarr-kit-copy.json");
+        let found = found.into_iter().filter(|(name, _)| !is_marker(name));
+        found.map(|(name, bytes)| (name, document(bytes))).collect()
     }
 }
 
@@ -376,43 +407,53 @@ fn copied(place: &Place, name: &str) -> Done {
 
 /// The message of the command if it is refused.
 fn by_command(place: &Place, (arguments, input): Typed) -> Option<String> {
-    let at = |name: &str| match name {
-        "" => place.name.to_owned(),
-        name => format!("{}/{name}", place.name),
-    };
+    let bytes: Vec<u8> = input.iter().flat_map(|value| value.to_le_bytes()).collect();
+    fs::write(place.folder.join("input.raw"), bytes).expect("writes");
     let mut typed: Vec<String> = Vec::new();
     for (number, argument) in arguments.iter().enumerate() {
         typed.push(match argument.strip_prefix('/') {
-            Some(name) => at(name),
-            None if number == 1 => at(argument),
+            Some(name) => place.below(name),
+            None if number == 1 => place.below(argument),
+            None if *argument == "-" => "input.raw".to_owned(),
             None => (*argument).to_owned(),
         });
     }
     if arguments[0] == "create" && !arguments.contains(&"--group") {
         typed.extend(NEW.map(str::to_owned));
     }
-    let typed: Vec<&str> = typed.iter().map(String::as_str).collect();
-    let bytes: Vec<u8> = input.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let output = run_with(&place.folder, &typed, &bytes);
-    (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
+    place.command(&typed.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 #[test]
 fn rust_leaves_the_same_as_the_command_or_refuses() {
+    compare(&["w.zarr", "w.zip", "w.zjoin", "w.json"], None);
+}
+
+#[cfg(feature = "remote")]
+#[test]
+fn rust_leaves_the_same_in_a_bucket() {
+    compare(&["w.zarr"], Some(&Server::start().endpoint));
+}
+
+fn compare(kinds: &[&'static str], endpoint: Option<&String>) {
     let folder = tempfile::tempdir().expect("makes a folder");
     let mut faults = Vec::new();
-    for kind in ["w.zarr", "w.zip", "w.zjoin", "w.json"] {
+    for &kind in kinds {
         let below = folder.path().join(kind.replace('.', " "));
         let made = below.join("made");
         fs::create_dir_all(&made).expect("makes a folder");
         make(&made, kind);
         for (name, command, call) in OPERATIONS {
             let place = |face: &str| {
-                let folder = below.join(format!("{name} {face}"));
+                let folder = below.join(format!("{name} {face}").replace(' ', "-"));
                 // With its times, which virtual joins compare.
                 let copied = Command::new("cp").arg("-a").args([&made, &folder]).status();
                 assert!(copied.expect("runs").success());
-                Place { folder, name: kind }
+                let place = Place { folder, name: kind, endpoint: endpoint.cloned() };
+                if endpoint.is_some() {
+                    assert_eq!(place.command(&["copy", kind, &place.below("")]), None);
+                }
+                place
             };
             let (first, second) = (place("command"), place("rust"));
             let before = first.objects();
