@@ -55,7 +55,8 @@ fn service(url: &str) -> Option<&'static str> {
     })
 }
 
-#[pymodule]
+// Python without a global lock takes it for this module: nothing has run without it yet.
+#[pymodule(gil_used = true)]
 mod _native {
     #[pymodule_export]
     use super::array::PyArray;

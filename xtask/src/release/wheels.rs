@@ -16,8 +16,15 @@ const NOTICES: &str = "THIRD-PARTY.txt";
 /// The line of `pyproject.toml` that names the files with licences.
 const LICENCES: &str = "license-files = [\"LICENSE-*\"]";
 
-/// Makes the source distribution, builds the wheel of this machine's platform from it, and runs the
-/// package's tests with that wheel. With `--local`, the wheel has local stores only, to compare.
+/// What a wheel is for that does not load the stable ABI. On Linux maturin knows it without having it.
+const FREE_THREADED: &str = "python3.14t";
+
+/// The system whose wheels load on all later ones. maturin refuses modules that need a newer one.
+const OLDEST_LINUX: &str = "manylinux_2_28";
+
+/// Makes the source distribution, builds the wheels of this machine's platform from it, and runs the
+/// package's tests with that of the stable ABI. On Linux the other one is for Python without a global
+/// lock. With `--local`, the one wheel has local stores only, to compare.
 pub(crate) fn wheels(arguments: &[String]) -> Outcome {
     let local = match arguments {
         [] => false,
@@ -46,44 +53,52 @@ pub(crate) fn wheels(arguments: &[String]) -> Outcome {
     fs::write(source.join(NOTICES), notices::text()?).map_err(|error| error.to_string())?;
     edit(&settings, LICENCES, &LICENCES.replace(']', &format!(", {NOTICES:?}]")))?;
     let manifest = source.join(MANIFEST);
-    let mut build = maturin(&["build", "--release", "--locked", "--manifest-path"]);
-    build.arg(manifest).arg("--out").arg(&folder);
-    // A folder of its own, so that the time is that of a user who has compiled nothing.
-    build.env("CARGO_TARGET_DIR", unpacked.join("target"));
-    build.env("CARGO_ZIGBUILD_PYTHON_PATH", &python);
-    if cfg!(target_os = "linux") {
-        build.args(["--zig", "--compatibility", "manylinux_2_28"]);
-    }
+    let build = |arguments: &[&str]| {
+        let mut build = maturin(&["build", "--release", "--locked", "--manifest-path"]);
+        build.arg(&manifest).arg("--out").arg(&folder).args(arguments);
+        // A folder of its own, so that the time is that of a user who has compiled nothing.
+        build.env("CARGO_TARGET_DIR", unpacked.join("target"));
+        build.env("CARGO_ZIGBUILD_PYTHON_PATH", &python);
+        if cfg!(target_os = "linux") {
+            build.args(["--zig", "--compatibility", OLDEST_LINUX]);
+        }
+        step(&mut build)
+    };
     let start = Instant::now();
-    step(&mut build)?;
+    build(&[])?;
     let seconds = start.elapsed().as_secs_f64();
     let wheel = the_file(&folder, ".whl")?;
     if !local {
         python::test_wheel(&wheel)?;
     }
+    let mut files = vec![sdist, wheel];
+    if cfg!(target_os = "linux") && !local {
+        build(&["--interpreter", FREE_THREADED])?;
+        files.push(the_file(&folder, &format!("-cp314t-{OLDEST_LINUX}_"))?);
+    }
     fs::remove_dir_all(&unpacked).map_err(|error| format!("{}: {error}", unpacked.display()))?;
-    for file in [sdist, wheel] {
+    for file in files {
         let bytes = fs::metadata(&file).map_err(|error| error.to_string())?.len();
         println!("{}  {bytes} bytes", file.display());
     }
-    println!("the wheel was built in {seconds:.0} s");
+    println!("the first wheel was built in {seconds:.0} s");
     Ok(())
 }
 
-/// The only entry of a folder whose name has this end.
-fn the_file(folder: &Path, end: &str) -> Result<PathBuf, String> {
+/// The only entry of a folder whose name has this part.
+fn the_file(folder: &Path, part: &str) -> Result<PathBuf, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let entries = fs::read_dir(folder).map_err(failed)?;
     let mut found = Vec::new();
     for entry in entries {
         let entry = entry.map_err(failed)?;
-        if entry.file_name().to_string_lossy().ends_with(end) {
+        if entry.file_name().to_string_lossy().contains(part) {
             found.push(entry.path());
         }
     }
     match found.as_slice() {
         [one] => Ok(one.clone()),
-        _ => Err(format!("{}: {} entries *{end}, not one", folder.display(), found.len())),
+        _ => Err(format!("{}: {} entries *{part}*, not one", folder.display(), found.len())),
     }
 }
 
