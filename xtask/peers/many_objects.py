@@ -224,4 +224,5 @@ def main(ours, zarrs, folder, *sizes):
         process.stdin.close()
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
