@@ -7,6 +7,7 @@
 mod benches;
 mod check;
 mod conformance;
+mod debian;
 mod release;
 mod rules;
 mod run;
@@ -117,7 +118,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "targets",
-        about: "tests of the kernels on AArch64, i686, s390x and wasm32, as far as this machine can",
+        about: "tests of the kernels on other processors, of stores and the command on Windows; types on macOS",
         run: targets::targets,
     },
     Command {

@@ -156,7 +156,7 @@ impl Opened {
     pub fn beside(&self, name: &str) -> Option<String> {
         let beside = place_beside(&self.address, name)?;
         if let (Some(folder), "" | "." | "..") = (self.folder(), self.name()) {
-            let folder = folder.canonicalize().ok()?;
+            let folder = dunce::canonicalize(folder).ok()?;
             return folder.parent()?.join(name).to_str().map(str::to_owned);
         }
         Some(beside)

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -204,11 +203,11 @@ impl Targets {
     }
 
     fn file(&self, url: &str, path: &Path) -> Result<(Arc<dyn Store>, Key), StoreError> {
-        let real = fs::canonicalize(path)
+        let real = dunce::canonicalize(path)
             .map_err(|cause| StoreError::io(Operation::Open, shown_url(url), cause))?;
         let allowed = self.options.targets().iter().any(|allowed| {
             let allowed = Place::parse(allowed, &StoreOptions::new()).ok();
-            let folder = allowed.and_then(|allowed| fs::canonicalize(allowed.folder()?).ok());
+            let folder = allowed.and_then(|allowed| dunce::canonicalize(allowed.folder()?).ok());
             folder.is_some_and(|folder| real.starts_with(folder))
         });
         let is_only = self.options.has_only_targets();
@@ -329,7 +328,7 @@ impl Home {
     /// The folder of a file; it is a folder by name there.
     pub(super) fn of_file(path: &Path, options: &StoreOptions) -> Result<(Self, Key), StoreError> {
         let fail = |cause| StoreError::io(Operation::Open, path.display(), cause);
-        let path = fs::canonicalize(path).map_err(fail)?;
+        let path = dunce::canonicalize(path).map_err(fail)?;
         let folder = path.parent().unwrap_or(&path).to_owned();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let store = Arc::new(options.open_folder(&folder)?);

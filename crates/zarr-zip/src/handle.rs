@@ -1,6 +1,5 @@
 //! The handle of an archive: opening it, and its current content.
 
-use std::fs;
 use std::io;
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -147,12 +146,12 @@ impl ZipStore {
     ) -> Result<Self, StoreError> {
         let fail = |cause| StoreError::io(Operation::Open, path.display(), cause);
         // The caller chose this path, so symbolic links in it are followed.
-        let path = match fs::canonicalize(path) {
+        let path = match dunce::canonicalize(path) {
             Ok(path) => path,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let name = path.file_name().ok_or(error).map_err(fail)?;
                 let folder = path.parent().filter(|folder| *folder != Path::new(""));
-                fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(fail)?.join(name)
+                dunce::canonicalize(folder.unwrap_or(Path::new("."))).map_err(fail)?.join(name)
             }
             Err(error) => return Err(fail(error)),
         };

@@ -4,7 +4,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::release::web::{copy, copy_all, unpack};
+use crate::debian::unpack;
+use crate::release::web::{copy, copy_all};
 use crate::run::{Outcome, make_folder, output, read, remove_folder, root, step, write};
 
 /// Where Debian installs Chromium, below the root of the system or of a folder.

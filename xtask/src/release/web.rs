@@ -1,39 +1,15 @@
 //! `cargo xtask web`: the npm package and the page that shows stores, built for WebAssembly and tested
 //! under node and in Chromium.
 //!
-//! The toolchain has no standard library for WebAssembly. Debian's newer compiler has one; its packages
-//! are unpacked below the target folder, and run there by their own loader.
+//! The toolchain has no standard library for WebAssembly; [Debian's compiler](crate::debian) has one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::{env, fs, io};
 
+use crate::debian;
 use crate::release::{notices, page};
 use crate::run::{Outcome, make_folder, output, remove_folder, root, step, write};
-
-/// What the toolchain is: the compiler, its library for WebAssembly and the optimiser. The linker is the
-/// one of the compiler's LLVM.
-const PROGRAMS: [&str; 3] = ["rustc", "libstd-rust-dev-wasm32", "binaryen"];
-
-/// How the names of packages begin that these load. They depend on more, such as a C compiler. Versions
-/// are in the names, and change.
-const LOADED: &[&str] = &[
-    "libbsd",
-    "libc6",
-    "libedit",
-    "libffi",
-    "libgcc-s",
-    "liblld",
-    "libllvm",
-    "libmd",
-    "libstd-rust",
-    "libstdc++",
-    "libtinfo",
-    "libxml2",
-    "libz3",
-    "libzstd",
-    "zlib1g",
-];
 
 /// As the crate in `web/Cargo.toml`: the two must be the same.
 const BINDGEN: &str = "0.2.130";
@@ -50,7 +26,7 @@ pub(crate) fn web(arguments: &[String]) -> Outcome {
         return Err("usage: cargo xtask web".to_owned());
     }
     let folder = root().join("target/web");
-    let bin = toolchain(&folder)?;
+    let bin = debian::toolchain()?;
     let tools = folder.join("tools");
     if !tools.join("bin/wasm-bindgen").exists() {
         // Not `--locked`: its lock file names a crate that was withdrawn.
@@ -163,81 +139,6 @@ fn test(folder: &Path, package: &Path) -> Outcome {
     step(Command::new("node").arg(report).args(stores).arg(&archives))?;
     let codecs = tests.join("codecs.mjs");
     step(Command::new("node").arg(codecs).arg("fixtures/conformance").arg(&archives))
-}
-
-/// The folder with the programs of the toolchain.
-fn toolchain(folder: &Path) -> Result<PathBuf, String> {
-    let (bin, apt) = (folder.join("bin"), folder.join("apt"));
-    let unpacked = folder.join("toolchain");
-    if bin.join("ready").exists() {
-        return Ok(bin);
-    }
-    for made in [&apt.join("lists/partial"), &apt.join("archives/partial"), &bin, &unpacked] {
-        make_folder(made)?;
-    }
-    // The mirror of this machine, with the release that has these packages.
-    let uris = output(Command::new("apt-get").args(["indextargets", "--format", "$(REPO_URI)"]))?;
-    let mirror = uris.lines().find(|uri| uri.trim_end_matches('/').ends_with("/debian"));
-    let mirror = mirror.ok_or("the npm package needs Debian's packages: apt knows no mirror")?;
-    let key = "/usr/share/keyrings/debian-archive-keyring.gpg";
-    write(apt.join("sources.list"), &format!("deb [signed-by={key}] {mirror} sid main\n"))?;
-    let at = apt.display();
-    let settings = format!(
-        "Dir::State \"{at}\"; Dir::State::lists \"{at}/lists\"; Dir::State::status \"/dev/null\";\n\
-         Dir::Cache \"{at}\"; Dir::Etc::sourcelist \"{at}/sources.list\"; Dir::Etc::sourceparts \"-\";\n\
-         Dir::Etc::preferencesparts \"-\"; APT::Sandbox::User \"root\";\n\
-         Acquire::Languages \"none\";\n"
-    );
-    let settings_file = apt.join("apt.conf");
-    write(&settings_file, &settings)?;
-    let get = || {
-        let mut command = Command::new("apt-get");
-        command.env("APT_CONFIG", &settings_file);
-        command
-    };
-    step(get().arg("update"))?;
-    let apt_cache = |names: &[&str]| -> Result<Vec<String>, String> {
-        let what = ["depends", "--recurse", "--no-recommends", "--no-suggests", "--no-conflicts"];
-        let mut command = Command::new("apt-cache");
-        command.env("APT_CONFIG", &settings_file).args(what).args(names);
-        let text = output(command.args(["--no-breaks", "--no-replaces", "--no-enhances"]))?;
-        Ok(text.lines().filter(|line| !line.starts_with([' ', '<'])).map(str::to_owned).collect())
-    };
-    let missing = "the npm package needs Debian's rustc for WebAssembly, which apt does not find";
-    let below = apt_cache(&PROGRAMS).map_err(|error| format!("{missing}: {error}"))?;
-    let llvm = below.iter().find_map(|name| name.strip_prefix("libllvm")).ok_or(missing)?;
-    let linker = format!("lld-{llvm}");
-    let mut packages = apt_cache(&[PROGRAMS.as_slice(), &[&linker]].concat())?;
-    packages.retain(|name| {
-        let is_loaded = LOADED.iter().any(|start| name.starts_with(start));
-        let is_library = name.starts_with("libstd-rust") || !name.contains("-dev");
-        PROGRAMS.contains(&name.as_str()) || *name == linker || is_loaded && is_library
-    });
-    unpack(&settings_file, &apt.join("archives"), &packages, &unpacked)?;
-    let usr = unpacked.join("usr").display().to_string();
-    let libraries = format!("{usr}/lib/x86_64-linux-gnu");
-    for (name, program, more) in [
-        ("rustc", "bin/rustc", format!("--sysroot '{usr}'")),
-        ("rust-lld", &format!("bin/wasm-ld-{llvm}"), String::new()),
-        ("wasm-opt", "bin/wasm-opt", String::new()),
-    ] {
-        let script = format!(
-            "#!/bin/sh\nexec '{libraries}/ld-linux-x86-64.so.2' --library-path '{libraries}:{usr}/lib' \
-             --argv0 {name} '{usr}/{program}' {more} \"$@\"\n"
-        );
-        write(bin.join(name), &script)?;
-        step(Command::new("chmod").arg("+x").arg(bin.join(name)))?;
-    }
-    write(bin.join("ready"), "")?;
-    Ok(bin)
-}
-
-/// Downloads packages and unpacks them in a folder, without installing them.
-pub(super) fn unpack(settings: &Path, archives: &Path, packages: &[String], to: &Path) -> Outcome {
-    let shell = "cd \"$0\" && apt-get download \"$@\" && for one in *.deb; do dpkg-deb -x \"$one\" \"$TO\" || exit 1; done";
-    let mut command = Command::new("sh");
-    command.args(["-c", shell]).arg(archives).args(packages);
-    step(command.env("APT_CONFIG", settings).env("TO", to))
 }
 
 /// Copies the files of a folder.

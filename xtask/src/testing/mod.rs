@@ -6,5 +6,6 @@ pub(crate) mod optimised;
 pub(crate) mod python;
 pub(crate) mod s3;
 pub(crate) mod simulate;
+mod systems;
 pub(crate) mod targets;
 pub(crate) mod thorough;

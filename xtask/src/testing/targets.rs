@@ -8,6 +8,7 @@ use std::process::Command;
 
 use crate::run::{Outcome, output, root, step, target};
 use crate::testing::optimised::CONFIG;
+use crate::testing::systems;
 
 /// A processor, and what its tests need.
 struct Target {
@@ -79,11 +80,20 @@ const TARGETS: &[Target] = &[
 
 /// Runs the tests of each target that this machine can run; an argument names the only one.
 pub(crate) fn targets(arguments: &[String]) -> Outcome {
-    let only = match arguments {
-        [] => None,
-        [name] if TARGETS.iter().any(|each| each.triple.starts_with(name)) => Some(name),
-        _ => return Err("usage: cargo xtask targets [aarch64 | i686 | s390x | wasm32]".to_owned()),
-    };
+    let only =
+        match arguments {
+            [] => None,
+            [name] if name == "macos" => return systems::macos(),
+            [name] if name == "windows" => {
+                return systems::windows()?
+                    .map_or(Ok(()), |missing| Err(format!("for want of {missing}")));
+            }
+            [name] if TARGETS.iter().any(|each| each.triple.starts_with(name)) => Some(name),
+            _ => return Err(
+                "usage: cargo xtask targets [aarch64 | i686 | s390x | wasm32 | windows | macos]"
+                    .to_owned(),
+            ),
+        };
     let (mut left_out, mut failed) = (Vec::new(), Vec::new());
     for each in TARGETS.iter().filter(|each| only.is_none_or(|name| each.triple.starts_with(name)))
     {
@@ -94,6 +104,14 @@ pub(crate) fn targets(arguments: &[String]) -> Outcome {
     }
     for (each, missing) in left_out {
         println!("not done: {}, for want of {missing}. On Debian: {}", each.triple, each.debian);
+    }
+    if only.is_none() {
+        failed.extend(systems::macos().err());
+        match systems::windows() {
+            Ok(None) => {}
+            Ok(Some(missing)) => println!("not done: Windows, for want of {missing}"),
+            Err(error) => failed.push(error),
+        }
     }
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n  ")) }
 }

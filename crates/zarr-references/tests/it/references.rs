@@ -17,6 +17,11 @@ use {
     zarr_store_tests::{folder_in_memory, sampled},
 };
 
+/// A path in a document; a backslash would begin an escape.
+fn text(path: &Path) -> String {
+    path.display().to_string().replace(std::path::MAIN_SEPARATOR, "/")
+}
+
 /// A folder with a target of 100 bytes, in which each byte is its position.
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -42,7 +47,7 @@ fn open(home: &Path, refs: &str, options: &StoreOptions) -> ReferenceStore {
 #[test]
 fn parts_of_files_are_objects() {
     let (_folder, home) = folder();
-    let absolute = home.join("data/x.bin").display().to_string();
+    let absolute = text(&home.join("data/x.bin"));
     let refs = format!(
         r#"{{"a/zarr.json": {{"k": 1}}, "a/c/0": ["data/x.bin", 10, 20], "a/c/1": ["./data/x.bin"],
         "a/c/2": "base64:AAEC", "a/c/3": ["{absolute}", 99, 1], "a/c/4": ["file://{absolute}", 0, 0],
@@ -102,12 +107,12 @@ fn targets_that_changed_are_named() {
 #[test]
 fn references_out_of_the_folder_are_refused() {
     let (folder, home) = folder();
-    let secret = fs::canonicalize(folder.path().join("secret")).unwrap();
+    let secret = folder.path().join("secret");
     let mut targets = vec![
         "../secret".to_owned(),
         "data/../../secret".to_owned(),
-        secret.display().to_string(),
-        format!("file://{}", secret.display()),
+        text(&secret),
+        format!("file://{}", text(&secret)),
         "/etc/passwd".to_owned(),
     ];
     if cfg!(unix) {
@@ -201,7 +206,7 @@ fn paths_lead_into_reference_files() {
         r#"{"g/a/0": ["data/x.bin", 1, 2], "g/a//1": "x", "h//1": "x"}"#,
         &StoreOptions::new(),
     );
-    let path = home.join("refs.json").display().to_string();
+    let path = text(&home.join("refs.json"));
     let store = open_url(&format!("{path}/g"), &options()).unwrap();
     assert_eq!(store.read(&key("a/0")).unwrap(), Some(vec![1, 2]));
     // Names are those below the path.

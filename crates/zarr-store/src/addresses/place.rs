@@ -235,7 +235,9 @@ fn file_path(rest: &str) -> Result<PathBuf, String> {
             host.strip_prefix("localhost").filter(|path| path.starts_with('/')).unwrap_or(host)
         }
     };
-    if !path.starts_with('/') {
+    // Also `file://C:\data`, which is what `file://` and a path are together.
+    let is_drive = |path: &str| cfg!(windows) && path.as_bytes().get(1) == Some(&b':');
+    if !path.starts_with('/') && !is_drive(path) {
         return Err("a file URL has an absolute path and no host: file:///path".to_owned());
     }
     if path.contains(['?', '#']) {
@@ -243,9 +245,8 @@ fn file_path(rest: &str) -> Result<PathBuf, String> {
     }
     let text = percent_decoded(path)?;
     // On Windows file:///C:/data is C:/data.
-    let drive = text.as_bytes().get(2) == Some(&b':');
-    let path = if cfg!(windows) && drive { text.trim_start_matches('/') } else { &text };
-    Ok(PathBuf::from(path))
+    let drive = text.strip_prefix('/').filter(|path| is_drive(path));
+    Ok(PathBuf::from(drive.unwrap_or(&text)))
 }
 
 /// The first part of a path or URL that names a file of one of these kinds; `None` if there is none.
@@ -435,6 +436,12 @@ mod tests {
         assert_eq!(kind_of("file:///a%20b/%C3%A9"), folder("/a b/é"));
         assert_eq!(kind_of("file:/a"), folder("/a"));
         assert_eq!(kind_of("FILE://localhost/a"), folder("/a"));
+        if cfg!(windows) {
+            for url in ["file:///C:/a%20b", "file:C:/a%20b", "file://localhost/C:/a b"] {
+                assert_eq!(kind_of(url), folder("C:/a b"), "{url}");
+            }
+            assert_eq!(kind_of(r"file://C:\a\b"), folder(r"C:\a\b"));
+        }
         assert_eq!(kind_of("memory:"), Ok(PlaceKind::Memory));
         assert_eq!(kind_of("memory://"), Ok(PlaceKind::Memory));
         assert_eq!(kind_of("s3://bucket/a"), Ok(PlaceKind::Remote));

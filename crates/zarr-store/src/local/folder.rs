@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use super::durable::Folders;
+use super::names;
 use super::other_format::not_a_folder;
 use crate::waiting::{OnWait, Waiting};
 use crate::{Operation, Prefix, Store, StoreError};
@@ -72,7 +73,7 @@ impl LocalStore {
     pub fn open(root: impl AsRef<Path>) -> Result<Self, StoreError> {
         let given = root.as_ref();
         let fail = |cause| StoreError::io(Operation::Open, given.display(), cause);
-        let root = fs::canonicalize(given).map_err(|cause| match cause.kind() {
+        let root = dunce::canonicalize(given).map_err(|cause| match cause.kind() {
             io::ErrorKind::NotADirectory => fail(not_a_folder(given)),
             _ => fail(cause),
         })?;
@@ -94,6 +95,9 @@ impl LocalStore {
     /// [`StoreError::Io`] if it cannot be created.
     pub fn create(root: impl AsRef<Path>) -> Result<Self, StoreError> {
         let given = root.as_ref();
+        if let Some(segment) = names::not_a_file_name(given) {
+            return Err(StoreError::Reserved { key: given.display().to_string(), segment });
+        }
         fs::create_dir_all(given)
             .map_err(|cause| StoreError::io(Operation::Open, given.display(), cause))?;
         Self::open(given)
@@ -127,7 +131,7 @@ impl LocalStore {
     pub(super) fn may_follow(&self, named: &Path) -> bool {
         let has_root = |folder: &&Path| {
             folder.join("zarr.json").is_file()
-                && folder.canonicalize().is_ok_and(|folder| self.root.starts_with(folder))
+                && dunce::canonicalize(folder).is_ok_and(|folder| self.root.starts_with(folder))
         };
         self.outside_links || named.ancestors().skip(1).any(|folder| has_root(&folder))
     }

@@ -79,7 +79,7 @@ fn folder_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
     let fail = |error| StoreError::io(Operation::Lock, key, error);
     store.check_links(Operation::Lock, key.as_str(), folder)?;
     for _ in 0..ATTEMPTS {
-        match fs::canonicalize(folder) {
+        match dunce::canonicalize(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 store.check_unlooked(key.as_str(), folder)?;
                 make_folder(folder).map_err(fail)?;
@@ -354,7 +354,7 @@ mod tests {
     fn a_lock_of_others_is_named_and_can_be_given_up() {
         let folder = tempfile::tempdir().expect("a folder");
         let key = Key::new("x").expect("a key");
-        let path = folder.path().canonicalize().expect("is there").join(names::lock("x"));
+        let path = dunce::canonicalize(folder.path()).expect("is there").join(names::lock("x"));
         let other = File::create(&path).expect("creates");
         other.lock().expect("locks");
         let (tell, told) = mpsc::channel();

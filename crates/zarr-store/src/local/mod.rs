@@ -137,6 +137,8 @@ impl Store for LocalStore {
         let Some(meta) = self.head(key)? else { return Ok(None) };
         let path = self.unchecked_path(key.as_str())?;
         let url = path.into_os_string().into_string().ok();
+        // As in URLs; Windows takes both.
+        let url = url.map(|url| url.replace(std::path::MAIN_SEPARATOR, "/"));
         Ok(url.map(|url| ObjectSource { url, offset: 0, length: meta.size }))
     }
 

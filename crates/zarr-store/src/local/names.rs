@@ -1,7 +1,7 @@
 //! The names of this crate's own files, which are not objects.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Component, Path};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -57,6 +57,9 @@ pub(super) fn is_of_this_boot(name: &str) -> bool {
 /// A number that identifies this boot of this system, if the system provides one.
 fn boot() -> Option<u64> {
     static BOOT: LazyLock<Option<u64>> = LazyLock::new(|| {
+        if !cfg!(target_os = "linux") {
+            return None;
+        }
         let id = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
         Some(fnv1a(&id)).filter(|boot| *boot != 0)
     });
@@ -84,10 +87,34 @@ fn short(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a segment of a key is one plain file name on this platform: on Windows `C:` is not.
-/// Elsewhere each is; to parse it took a thirtieth of a small read.
+/// Whether a segment of a key is a file name on this platform. Each is, except on Windows.
 pub(super) fn is_file_name(segment: &str) -> bool {
-    !cfg!(windows) || Path::new(segment).file_name().is_some_and(|name| name == segment)
+    !cfg!(windows) || is_windows_name(segment)
+}
+
+/// Whether Windows and its programs take a name as it is: it refuses some characters, drops dots and
+/// spaces at the end, and opens devices by their names in any folder and with any extension.
+fn is_windows_name(name: &str) -> bool {
+    let refused = |c: char| c < ' ' || r#"<>:"/\|?*"#.contains(c);
+    let stem = name.split('.').next().unwrap_or(name).trim_end_matches(' ').to_ascii_uppercase();
+    let is_device = match stem.as_str() {
+        "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$" => true,
+        stem => ["COM", "LPT"].iter().any(|device| {
+            let mut number = stem.strip_prefix(device).unwrap_or_default().chars();
+            matches!((number.next(), number.next()), (Some('1'..='9' | '¹' | '²' | '³'), None))
+        }),
+    };
+    !name.contains(refused) && !name.ends_with(['.', ' ']) && !is_device
+}
+
+/// The first name of a path that is not a file name on this platform.
+pub(super) fn not_a_file_name(path: &Path) -> Option<String> {
+    path.components().find_map(|part| match part {
+        Component::Normal(name) if !is_file_name(&name.to_string_lossy()) => {
+            Some(name.to_string_lossy().into_owned())
+        }
+        _ => None,
+    })
 }
 
 #[cfg(test)]
@@ -99,6 +126,42 @@ mod tests {
         assert!(is_lock(&turn("x")));
         for name in ["x", "x.turn", "turn.x"] {
             assert_ne!(turn("x"), lock(name));
+        }
+    }
+
+    /// <https://learn.microsoft.com/windows/win32/fileio/naming-a-file>
+    #[test]
+    fn names_that_windows_changes_or_reserves_are_not_file_names_there() {
+        for name in [
+            "con", "AUX", "nul.json", "Com1", "lpt9.a.b", "COM¹", "aux ", "aux .x", "conin$", "a.",
+            "a ", "...", "C:", "a:b", "a?b", "*", "a|b", "a\"b", "a<", "a>b", "a\tb", "a\\b",
+        ] {
+            assert!(!is_windows_name(name), "{name}");
+        }
+        for name in [
+            "a",
+            "zarr.json",
+            "0.0",
+            ".zarray",
+            "c",
+            "a b",
+            " a",
+            "com",
+            "com0",
+            "com10",
+            "lpt",
+            "auxx",
+            "con-1",
+            "x.con",
+            "é",
+            "a#b",
+            "a%b",
+            "a;b",
+            "~",
+            "-",
+            "COM¹1",
+        ] {
+            assert!(is_windows_name(name), "{name}");
         }
     }
 

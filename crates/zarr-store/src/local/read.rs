@@ -142,7 +142,7 @@ fn locate_real(
 ) -> Result<Located, StoreError> {
     let fail = |error| StoreError::io(operation, key, error);
     let outside = || StoreError::OutsideRoot { key: key.to_string(), link: path.to_owned() };
-    let real = std::fs::canonicalize(path).map_err(fail)?;
+    let real = dunce::canonicalize(path).map_err(fail)?;
     if !real.starts_with(&store.root) {
         return Err(outside());
     }

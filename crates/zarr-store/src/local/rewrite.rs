@@ -30,13 +30,15 @@ fn rewrite_then(
     pieces: &[RewritePiece<'_>],
     copied: impl Fn(),
 ) -> Result<Rewrite, StoreError> {
-    let Some((file, meta)) = read::open(store, Operation::Put, key)? else {
-        return Ok(Rewrite::Changed);
-    };
-    if crate::step!("local rewrite: comparison with the read object") && meta != *expected {
-        return Ok(Rewrite::Changed);
-    }
+    let mut opened = read::open(store, Operation::Put, key)?;
     in_folder(store, key, |folder, path| {
+        let again = || read::open(store, Operation::Put, key).map_err(io::Error::other);
+        let Some((file, meta)) = opened.take().map_or_else(again, |found| Ok(Some(found)))? else {
+            return Ok(Rewrite::Changed);
+        };
+        if crate::step!("local rewrite: comparison with the read object") && meta != *expected {
+            return Ok(Rewrite::Changed);
+        }
         let mut temporary = TemporaryFile::beside(path)?;
         let mut new: Vec<IoSlice<'_>> = Vec::new();
         for piece in pieces {
@@ -56,6 +58,8 @@ fn rewrite_then(
         {
             return Ok(Rewrite::Changed);
         }
+        // Some systems replace no file that is open.
+        drop(file);
         finish(store, temporary, folder)?;
         Ok(Rewrite::Written)
     })

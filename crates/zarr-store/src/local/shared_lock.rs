@@ -21,7 +21,7 @@ pub(super) fn lock_shared(store: &LocalStore, key: &Key) -> Result<LockGuard, St
     let folder = path.parent().unwrap_or(&store.root);
     store.check_links(Operation::Lock, key.as_str(), folder)?;
     let fail = |error| StoreError::io(Operation::Lock, key, error);
-    let folder = match fs::canonicalize(folder) {
+    let folder = match dunce::canonicalize(folder) {
         Ok(folder) => folder,
         // What is not there is not in use.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

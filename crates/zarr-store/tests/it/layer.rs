@@ -84,7 +84,7 @@ fn all_operations(store: &dyn Store, from: &LocalStore) -> Vec<(&'static str, bo
         ("list_dir", store.list_dir(&root).all(|entry: Result<DirEntry, _>| entry.is_ok())),
         ("lock", store.lock(&b).map(drop).is_ok()),
         ("lock_all", store.lock_all(std::slice::from_ref(&b)).map(drop).is_ok()),
-        ("file", store.file(&b).is_ok()),
+        ("file", store.file(&b).map(drop).is_ok()),
         ("file_path", store.file_path(&b).is_ok()),
         ("put_from", store.put_from(&b, from, &a, &meta, Sharing::Never).is_ok()),
         ("clean", store.clean(&root, &mut |_| ()).is_ok()),

@@ -14,7 +14,6 @@ mod links;
 mod local;
 #[cfg(feature = "aws")]
 mod lost;
-#[cfg(unix)]
 pub(crate) mod processes;
 #[cfg(all(unix, feature = "aws"))]
 mod s3;
