@@ -90,8 +90,9 @@ pub(crate) fn toolchain() -> Result<PathBuf, String> {
         ("rust-lld", &format!("bin/wasm-ld-{llvm}"), String::new()),
         ("wasm-opt", "bin/wasm-opt", String::new()),
     ] {
+        // Not `sh`, which passes no variable on whose name has a hyphen, as those of programs have for tests.
         let script = format!(
-            "#!/bin/sh\nexec '{libraries}/ld-linux-x86-64.so.2' --library-path '{libraries}:{usr}/lib' \
+            "#!/bin/bash\nexec '{libraries}/ld-linux-x86-64.so.2' --library-path '{libraries}:{usr}/lib' \
              --argv0 {name} '{usr}/{program}' {more} \"$@\"\n"
         );
         write(bin.join(name), &script)?;

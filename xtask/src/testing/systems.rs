@@ -95,7 +95,11 @@ fn cargo(what: &str, target: &str) -> Result<Command, String> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args([what, "--locked", "-Zbuild-std=std,panic_unwind,test", "--target", target]);
     command.arg("--target-dir").arg(root().join("target/systems"));
-    command.env("RUSTC", bin.join("rustc")).env("RUSTC_BOOTSTRAP", "1").env("RUSTC_WRAPPER", "");
+    command
+        .env("RUSTC", bin.join("rustc"))
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("RUSTC_WRAPPER", "")
+        .env("CARGO_INCREMENTAL", "0");
     Ok(command)
 }
 

@@ -95,6 +95,7 @@ fn elements_that_are_no_numbers() {
     ));
 }
 
+#[cfg(unix)]
 #[test]
 fn a_copy_is_the_same_until_an_element_changes() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -194,6 +195,7 @@ fn what_cannot_be_read_is_not_compared() {
 }
 
 /// By labels and by index, of arrays and of groups of which not all arrays have the axis.
+#[cfg(unix)]
 #[test]
 fn a_region_limits_what_is_compared() {
     let folder = tempfile::tempdir().expect("a folder");
