@@ -86,6 +86,10 @@ pub(super) fn macos() -> Outcome {
     for package in LIBRARIES.iter().chain(["zarr-cli"].iter()) {
         command.args(["--package", package]);
     }
+    // Libraries in C are not compiled: nothing is linked with them.
+    for program in ["CC", "CXX", "AR"] {
+        command.env(format!("{program}_aarch64_apple_darwin"), "true");
+    }
     step(&mut command)
 }
 

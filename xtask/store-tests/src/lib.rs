@@ -44,6 +44,12 @@ pub fn folder_in_memory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
+/// A path as it stands in documents, where a backslash would begin an escape.
+#[must_use]
+pub fn text_of(path: &std::path::Path) -> String {
+    path.display().to_string().replace(std::path::MAIN_SEPARATOR, "/")
+}
+
 /// The key `text`.
 #[must_use]
 pub fn key(text: &str) -> Key {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use zarr_references::{ReferenceOpener, ReferenceStore};
 use zarr_store::{LocalStore, Prefix, Store, StoreOptions, open_url};
+use zarr_store_tests::text_of;
 
 fn prefix(path: &str) -> Prefix {
     Prefix::new(path).unwrap()
@@ -23,7 +24,7 @@ fn references_are_read_from_their_targets_and_the_document() {
     fs::create_dir_all(home.join("data/m.zarr")).unwrap();
     fs::write(home.join("data/m.zarr/0"), b"0123").unwrap();
     fs::write(home.join("data/other"), b"0123").unwrap();
-    let absolute = home.join("data/other").display().to_string().replace('\\', "/");
+    let absolute = text_of(&home.join("data/other"));
     // A target that is not there is in no place.
     let json = format!(
         r#"{{"a/0": ["data/m.zarr/0", 1, 2], "b/0": ["{absolute}"], "b/1": "x",

@@ -10,17 +10,12 @@ use zarr_store::{
     DirEntry, Place, Prefix, ReadRange, Remedy, Store, StoreError, StoreExt as _, StoreOptions,
     archive_of, conformance, open_url,
 };
-use zarr_store_tests::{key, keys_below, objects, without_key};
+use zarr_store_tests::{key, keys_below, objects, text_of, without_key};
 #[cfg(feature = "parquet")]
 use {
     zarr_store::Links,
     zarr_store_tests::{folder_in_memory, sampled},
 };
-
-/// A path in a document; a backslash would begin an escape.
-fn text(path: &Path) -> String {
-    path.display().to_string().replace(std::path::MAIN_SEPARATOR, "/")
-}
 
 /// A folder with a target of 100 bytes, in which each byte is its position.
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -47,7 +42,7 @@ fn open(home: &Path, refs: &str, options: &StoreOptions) -> ReferenceStore {
 #[test]
 fn parts_of_files_are_objects() {
     let (_folder, home) = folder();
-    let absolute = text(&home.join("data/x.bin"));
+    let absolute = text_of(&home.join("data/x.bin"));
     let refs = format!(
         r#"{{"a/zarr.json": {{"k": 1}}, "a/c/0": ["data/x.bin", 10, 20], "a/c/1": ["./data/x.bin"],
         "a/c/2": "base64:AAEC", "a/c/3": ["{absolute}", 99, 1], "a/c/4": ["file://{absolute}", 0, 0],
@@ -111,8 +106,8 @@ fn references_out_of_the_folder_are_refused() {
     let mut targets = vec![
         "../secret".to_owned(),
         "data/../../secret".to_owned(),
-        text(&secret),
-        format!("file://{}", text(&secret)),
+        text_of(&secret),
+        format!("file://{}", text_of(&secret)),
         "/etc/passwd".to_owned(),
     ];
     if cfg!(unix) {
@@ -206,7 +201,7 @@ fn paths_lead_into_reference_files() {
         r#"{"g/a/0": ["data/x.bin", 1, 2], "g/a//1": "x", "h//1": "x"}"#,
         &StoreOptions::new(),
     );
-    let path = text(&home.join("refs.json"));
+    let path = text_of(&home.join("refs.json"));
     let store = open_url(&format!("{path}/g"), &options()).unwrap();
     assert_eq!(store.read(&key("a/0")).unwrap(), Some(vec![1, 2]));
     // Names are those below the path.

@@ -4,7 +4,6 @@
 mod between;
 mod deletes;
 mod faults;
-#[cfg(unix)]
 mod kills;
 mod refused;
 
@@ -21,7 +20,6 @@ use zarr_store_tests::{Objects, objects, restore};
 
 #[cfg(feature = "object_store")]
 pub(crate) use faults::remote;
-#[cfg(unix)]
 pub(crate) use kills::run_from;
 
 /// The result of a future, if the workload uses those and they are compiled; otherwise of what
