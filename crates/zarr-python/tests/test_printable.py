@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import traceback
 
 import pytest
 import zarr_kit
@@ -90,6 +91,7 @@ def test_half_surrogate_pairs_are_named(tmp_path):
         lambda name: zarr_kit.open(tmp_path, name),
         lambda name: zarr_kit.create_array(name, shape=1, dtype="i1"),
         lambda name: group.create_array(name, shape=1, dtype="i1"),
+        lambda name: group[name],
         lambda name: zarr_kit.delete(name),
         lambda name: zarr_kit.copy(group, name),
         lambda name: zarr_kit.open(tmp_path, storage_options={name: "x"}),
@@ -98,3 +100,21 @@ def test_half_surrogate_pairs_are_named(tmp_path):
     ):
         with pytest.raises(ValueError, match="half surrogate pairs"):
             work("b\udcff")
+
+
+@pytest.mark.parametrize("place", ["s3://bucket/a\udcff", "https://user:hunter2@host/a\udcff", "/tmp/hunter2\udcff"])
+def test_half_surrogate_pairs_do_not_show_secrets(place):
+    for given, settings in (
+        (place, {}),
+        (place, {"secret_access_key": "hunter2"}),
+        ("s3://bucket/a", {"secret_access_key": "hunter2\ud800"}),
+        ("s3://bucket/a", {"secret": "hunter2\ud800"}),
+    ):
+        with pytest.raises(ValueError, match="half surrogate pairs") as raised:
+            zarr_kit.open(given, storage_options=settings)
+        assert "hunter2" not in "".join(traceback.format_exception(raised.value))
+
+
+def test_a_group_has_no_half_surrogate_pairs():
+    group = zarr_kit.create_group("memory:")
+    assert "\ud800" not in group

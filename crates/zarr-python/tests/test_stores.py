@@ -3,7 +3,9 @@
 import asyncio
 import os
 import pickle
+import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -161,7 +163,15 @@ def of_one_obstore(tmp_path):
 
 
 def of_fsspec(tmp_path):
-    return lambda root: FsspecStore.from_url(f"memory://{tmp_path.name}/{root}"), True
+    return lambda root: FsspecStore.from_url(f"memory://my data=%20{tmp_path.name}/{root}"), True
+
+
+def of_managed(tmp_path):
+    Managed = getattr(zarr.storage, "ManagedMemoryStore", None)
+    if Managed is None:
+        pytest.skip("zarr-python is too old")
+    whole = Managed()
+    return lambda root: Managed(whole.name, path=root), True
 
 
 def of_mappers(tmp_path):
@@ -176,15 +186,15 @@ def of_one_session(tmp_path):
     return lambda root: LoggingStore(session.store, log_level="ERROR"), False
 
 
-@pytest.mark.parametrize("kind", [of_one_dict, of_one_obstore, of_fsspec, of_mappers, of_one_session])
+@pytest.mark.parametrize("kind", [of_one_dict, of_one_obstore, of_fsspec, of_managed, of_mappers, of_one_session])
 def test_stores_of_the_same_objects_share_their_locks(kind, tmp_path):
     make, has_roots = kind(tmp_path)
-    zarr_kit.create_array(make(""), name="in/a", shape=1000, dtype="i4", chunks=1000)
+    zarr_kit.create_array(make(""), name="time=2020 b/a", shape=1000, dtype="i4", chunks=1000)
     barrier = threading.Barrier(10)
 
     def write(number):
         barrier.wait()
-        place = (make("in"), "a") if has_roots and number % 2 else (make(""), "in/a")
+        place = (make("time=2020 b"), "a") if has_roots and number % 2 else (make(""), "time=2020 b/a")
         array = zarr_kit.open(*place)
         for start in range(number * 100, number * 100 + 100, 10):
             array[start : start + 10] = number + 1
@@ -192,7 +202,29 @@ def test_stores_of_the_same_objects_share_their_locks(kind, tmp_path):
     threads = [threading.Thread(target=write, args=(number,)) for number in range(10)]
     for each in threads: each.start()
     for each in threads: each.join()
-    np.testing.assert_array_equal(zarr_kit.open(make(""), "in/a")[...], np.repeat(np.arange(1, 11), 100))
+    np.testing.assert_array_equal(zarr_kit.open(make(""), "time=2020 b/a")[...], np.repeat(np.arange(1, 11), 100))
+
+
+def test_stores_with_other_roots_are_others():
+    Managed = getattr(zarr.storage, "ManagedMemoryStore", None)
+    if Managed is None:
+        pytest.skip("zarr-python is too old")
+    whole = Managed()
+    first, second = (Managed(whole.name, path=path) for path in ("one", "two"))
+    arrays = [zarr_kit.create_array(store, data=np.arange(start, start + 2)) for store, start in ((first, 0), (second, 10))]
+    assert arrays[0] != arrays[1] and arrays[0].__dask_tokenize__() != arrays[1].__dask_tokenize__()
+    assert zarr_kit.open(Managed(whole.name, path="one")) == arrays[0]
+    assert zarr_kit.open(whole, "one")[:].tolist() == [0, 1] and zarr_kit.open(whole, "two")[:].tolist() == [10, 11]
+
+
+@pytest.mark.parametrize("place", ["d/../s.zarr", "linked.zarr"])
+def test_a_folder_has_one_identity(place, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("d")
+    array = zarr_kit.create_array(LoggingStore(LocalStore("s.zarr"), log_level="ERROR"), data=np.arange(3))
+    os.symlink("s.zarr", "linked.zarr")
+    other = zarr_kit.open(LoggingStore(LocalStore(place), log_level="ERROR"))
+    assert other == array and other.__dask_tokenize__() == array.__dask_tokenize__()
 
 
 def test_what_is_no_store_is_told_what_is():
@@ -394,6 +426,90 @@ def test_a_renumbering_that_fails_leaves_the_array(monkeypatch):
     array.resize(12)
     array.rearrange([other, slice(0, 12)])
     assert theirs(session.store, "a").tolist() == [*range(100, 106), *range(12)]
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_ctrl_c_in_a_renumbering_leaves_the_array(is_cut, monkeypatch):
+    package = pytest.importorskip("icechunk")
+    session = package.Repository.create(package.in_memory_storage()).writable_session("main")
+    array = zarr_kit.create_array(session.store, name="a", data=np.arange(12), chunks=3)
+    other = zarr_kit.create_array(MemoryStore(), data=np.arange(100, 112), chunks=3)
+    read, armed = zarr_kit._adapter.Adapter.get, [True]
+
+    def get(self, key, *spans):
+        if armed and self.store is other.store and key.startswith("c/"):
+            # The main thread has nothing left to do but to look for signals.
+            if threading.current_thread() is threading.main_thread():
+                time.sleep(0.05)
+            else:
+                armed.clear()
+                time.sleep(0.3)
+                signal.raise_signal(signal.SIGINT)
+                time.sleep(0.3)
+        return read(self, key, *spans)
+
+    monkeypatch.setattr(zarr_kit._adapter.Adapter, "get", get)
+    with pytest.raises(KeyboardInterrupt):
+        array.rearrange([other, slice(3 if is_cut else 0, 12)])
+    assert theirs(session.store, "a").tolist() == list(range(12))
+    array = zarr_kit.open(session.store, "a")
+    array.resize(30)
+    assert array[...].tolist() == [*range(12), *[0] * 18]
+    array.resize(12)
+    array.rearrange([other, slice(0, 12)])
+    assert theirs(session.store, "a").tolist() == [*range(100, 112), *range(12)]
+
+
+def test_ctrl_c_while_chunks_get_numbers_comes_after_them(monkeypatch):
+    package = pytest.importorskip("icechunk")
+    session = package.Repository.create(package.in_memory_storage()).writable_session("main")
+    array = zarr_kit.create_array(session.store, name="a", data=np.arange(12), chunks=3)
+    whole = zarr_kit._adapter.Adapter.renumber
+
+    def interrupted(self, path, axis, ranges):
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(0.1)
+        whole(self, path, axis, ranges)
+
+    monkeypatch.setattr(zarr_kit._adapter.Adapter, "renumber", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        array.rearrange([slice(6, 12), slice(0, 6)])
+    assert theirs(session.store, "a").tolist() == [*range(6, 12), *range(6)]
+
+
+def test_a_document_that_is_refused_after_the_renumbering_leaves_the_array(monkeypatch):
+    package = pytest.importorskip("icechunk")
+    session = package.Repository.create(package.in_memory_storage()).writable_session("main")
+    array = zarr_kit.create_array(session.store, name="a", data=np.arange(12), chunks=3)
+    other = zarr_kit.create_array(None, data=np.arange(100, 106), chunks=3)
+    renumber, put, refused = zarr_kit._adapter.Adapter.renumber, zarr_kit._adapter.Adapter.set, []
+
+    def renumbering(self, path, axis, ranges):
+        renumber(self, path, axis, ranges)
+        refused.append(not refused)
+
+    def putting(self, key, value):
+        if refused == [True]:
+            refused.append(False)
+            raise PermissionError("not now")
+        put(self, key, value)
+
+    monkeypatch.setattr(zarr_kit._adapter.Adapter, "renumber", renumbering)
+    monkeypatch.setattr(zarr_kit._adapter.Adapter, "set", putting)
+    with pytest.raises(PermissionError, match="not now"):
+        array.rearrange([slice(6, 12), other, slice(0, 6)])
+    monkeypatch.undo()
+    array = zarr_kit.open(session.store, "a")
+    array.resize(24)
+    assert array[...].tolist() == [*range(12), *[0] * 12]
+
+
+def test_a_session_without_backward_renumbers_by_copies():
+    class Old:
+        def reindex_array(self, path, shift):
+            raise NotImplementedError
+
+    assert not zarr_kit._adapter._renumbers(Old()) and not zarr_kit._adapter._renumbers(object())
 
 
 def test_ragged_arrays_in_icechunk_move_by_copies():

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 use std::slice;
+use std::sync::Arc;
 
-use zarr_array::store::{StoreError, StoreExt as _};
+use zarr_array::store::{Store, StoreError, StoreExt as _};
 use zarr_array::{Array, ArrayError, Extent, LockedDocument, node};
 use zarr_metadata::{ArrayMetadata, ChunkGrid};
 
 use super::Rearrangement;
 use super::moves::ChunkMove;
 use super::steps::{
-    CopyCounter, Report, checked, refresh_groups, refuse_unfinished, remove, with_attributes,
+    CopyCounter, Report, checked, refresh_groups, refuse_unfinished, with_attributes,
 };
 
 impl Rearrangement {
@@ -41,18 +42,23 @@ impl Rearrangement {
     /// It removes all others. It is not called where the grid is not regular or no chunk gets another
     /// number: there the steps are those of [`execute`](Self::execute).
     ///
+    /// `steady` is the array's store without anything that ends an operation midway, as a layer does
+    /// that looks for signals. Documents are put in it, and what has failed is undone.
+    ///
     /// # Steps
     /// 1. The document is locked and compared with the array's, and the stored chunks are listed again.
     /// 2. A document with room for the old and the new chunks is put.
     /// 3. Inserted chunks are put past all others. If that fails, the array is the old one again.
-    /// 4. All chunks get their numbers, and the new document is put.
+    /// 4. All chunks get their numbers, and the new document is put. If that fails, they get the old
+    ///    numbers, and the array is the old one again, but without the chunks that are not in the new one.
     /// 5. Consolidated metadata of the groups above follows.
     ///
     /// # Errors
     /// As for [`execute`](Self::execute), and those of `renumber`.
     pub fn execute_renumbering(
         &self,
-        renumber: impl FnOnce(&[(Range<u64>, u64)]) -> Result<(), StoreError>,
+        steady: &Arc<dyn Store>,
+        renumber: impl Fn(&[(Range<u64>, u64)]) -> Result<(), StoreError>,
         progress: Report<'_>,
     ) -> Result<Array, ArrayError> {
         let Some(room) = self.with_room() else { return self.execute(progress) };
@@ -67,8 +73,7 @@ impl Rearrangement {
         let roomy = array.with_document(room)?;
         let after = with_attributes(&document, self.rearranged.metadata())?;
         // The lock puts a document once, and compares it with what was there.
-        let put = |text: &str| Ok(array.store().put(document.key(), text.as_bytes())?);
-        put(roomy.metadata().json())?;
+        let put = |text: &str| Ok(steady.put(document.key(), text.as_bytes())?);
         let aside = moves.inserted().iter().map(|moved| {
             let mut to = moved.to.clone();
             to.iter_mut().skip(self.axis).take(1).for_each(|number| *number += past_all);
@@ -81,16 +86,27 @@ impl Rearrangement {
             (start..start + (chunks.end - chunks.start), placed.at)
         });
         let ranges: Vec<_> = ranges.collect();
-        let copied = self.copy(&array, &aside, roomy.layout(), &counter);
-        let copied = copied.and_then(|copied| self.check(&aside, &copied));
-        if let Err(error) = copied.and_then(|()| Ok(renumber(&ranges)?)) {
-            let keys = aside.iter().map(|moved| roomy.layout().key(&moved.to));
-            let removed = remove(&array, keys.flatten().collect());
-            let _stays: Result<(), ArrayError> =
-                removed.and_then(|()| put(document.current().json()));
+        let placed = || {
+            put(roomy.metadata().json())?;
+            let copied = self.copy(&array, &aside, roomy.layout(), &counter)?;
+            self.check(&aside, &copied)?;
+            renumber(&ranges)?;
+            put(after.json()).inspect_err(|_| {
+                let back = ranges
+                    .iter()
+                    .map(|(from, at)| (*at..*at + (from.end - from.start), from.start));
+                let _stay = put(roomy.metadata().json());
+                let _stay = renumber(&back.collect::<Vec<_>>());
+            })
+        };
+        if let Err(error) = placed() {
+            for moved in &aside {
+                let _stays = roomy.layout().key(&moved.to).map(|key| steady.delete(&key));
+            }
+            // Even if a chunk stays: without its document the array has another length.
+            let _stays: Result<(), ArrayError> = put(document.current().json());
             return Err(error);
         }
-        put(after.json())?;
         drop(document);
         let array = self.rearranged.clone().with_store(array.store().clone());
         refresh_groups(slice::from_ref(&array))?;

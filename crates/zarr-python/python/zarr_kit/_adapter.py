@@ -8,6 +8,7 @@ expects them, and waits without the interpreter's lock.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import tempfile
 import threading
@@ -15,7 +16,6 @@ import weakref
 from bisect import bisect
 from collections.abc import Callable, Coroutine, Iterable, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import quote
 
 from ._extras import need
 
@@ -125,16 +125,18 @@ class Adapter:
         is_session = self._held is not None and not inner.session._session.is_fork
         self.is_exclusive = in_memory or is_session or kind == "ZipStore"
         """Whether no other process can write what this store reads."""
-        self.renumbers = is_session and hasattr(inner.session, "reindex_array")
+        self.renumbers = is_session and _renumbers(inner.session)
         """Whether stored chunks get other numbers without a copy."""
         self.requests = 1 if inner is store and in_memory else 32
         self.shown = _shown(inner)
-        root = getattr(inner, "path", "") if kind == "FsspecStore" and in_memory else place_of(inner) or ""
+        root = getattr(inner, "path", "") if in_memory else place_of(inner) or ""
+        if root and not in_memory and "://" not in root:
+            root = os.path.realpath(root)
         owner = objects if in_memory else self._held or (None if root else inner)
         self.locks = "" if owner is None else str(id(owner))
         """Tells what the stores' objects are in apart: of one store there may be several objects, with several roots."""
-        self.root = "/".join(quote(name) if name.strip(".") else f"%{name}" for name in root.split("/") if name)
-        self.identity = f"{SCHEME}{kind} {self.locks} {root}"
+        self.root = "/".join(filter(None, root.split("/")))
+        self.identity = f"{SCHEME}{kind} {self.locks} {self.root}"
         """Tells stores apart."""
         self._run(store._ensure_open())
 
@@ -326,6 +328,11 @@ class _Held:
             cls._ALL.add(found)
         return found
 
+    @classmethod
+    def _forked(cls) -> None:
+        """In a forked process, whose other threads have not come along."""
+        cls._FINDING = threading.Lock()
+
     def __init__(self, store: Any) -> None:
         self._store, self._process = store, os.getpid()
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
@@ -358,6 +365,10 @@ class _Held:
             return [key for key in self._places if key.startswith(prefix)]
 
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Held._forked)
+
+
 def _moved(axis: int, ranges: Sequence[tuple[int, int, int]]) -> Callable[[Iterable[int]], list[int] | None]:
     """A function of the place of a chunk, for ranges of numbers on an axis; None for chunks outside them."""
     starts = [start for start, _, _ in ranges]
@@ -371,6 +382,12 @@ def _moved(axis: int, ranges: Sequence[tuple[int, int, int]]) -> Callable[[Itera
         return place
 
     return moved
+
+
+def _renumbers(session: Any) -> bool:
+    """Whether a session of Icechunk gives chunks other numbers, and removes those that have none."""
+    renumber = getattr(session, "reindex_array", None)
+    return renumber is not None and "backward" in inspect.signature(renumber).parameters
 
 
 def _shown(store: Any) -> str:

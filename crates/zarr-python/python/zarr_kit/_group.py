@@ -36,12 +36,13 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
     def __getitem__(self, name: str) -> Array | Group:
         if not isinstance(name, str):
             raise TypeError(f"the name of a node is a string, not {type(name).__name__}")
+        _store.check_text("the name of a node", name)
         return wrapped(self._native.node(name))
 
     def __contains__(self, name: object) -> bool:
         try:
             self._native.node(name)  # type: ignore[arg-type, unused-ignore]
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, UnicodeEncodeError):
             return False
         return True
 

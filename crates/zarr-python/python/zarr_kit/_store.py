@@ -39,19 +39,24 @@ def state(
     elif not isinstance(url, str | os.PathLike) or type(url).__module__.startswith("upath"):
         url, path, settings = _of_object(url, path, settings)
     url = _text(url)
-    check_text("the place", url)
+    check_text("the place", url, may_show=False)
     check_text("the path", path)
     for name, value in settings.items():
-        check_text("a setting", name + "".join(value))
+        check_text("the name of a setting", name)
+        check_text(f"the setting {name}", "".join(value), may_show=False)
     return url, path, settings, threads, write_empty_chunks, cache
 
 
-def check_text(what: str, text: str) -> None:
-    """Raises an error if this is no Unicode text, as file names may be that are not UTF-8."""
+def check_text(what: str, text: str, may_show: bool = True) -> None:
+    """Raises an error if this is no Unicode text, as file names may be that are not UTF-8.
+
+    The error shows it, unless it may hold a password.
+    """
     try:
         text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{what}: {text!r} has half surrogate pairs, which UTF-8 cannot store") from None
+    except UnicodeEncodeError as error:
+        found = f"{text!r} has half surrogate pairs" if may_show else f"half surrogate pairs at character {error.start}"
+        raise ValueError(f"{what}: {found}, which UTF-8 cannot store") from None
 
 
 _OF_FSSPEC = {

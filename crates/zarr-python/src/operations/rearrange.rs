@@ -74,13 +74,11 @@ pub(crate) fn rearrange(
                 let plan = Rearrangement::plan(&whole, axis, spans)?;
                 let renumbering =
                     place.python().filter(|python| python.renumbers().unwrap_or(false));
-                Ok::<_, Raised>(match renumbering {
-                    Some(python) => {
-                        let renumber = |ranges: &_| python.renumber(prefix, axis, ranges);
-                        plan.execute_renumbering(renumber, &|_| {})?
-                    }
-                    None => plan.execute(&|_| {})?,
-                })
+                let Some(python) = renumbering else {
+                    return Ok::<_, Raised>(plan.execute(&|_| {})?);
+                };
+                let renumber = |ranges: &_| python.renumber(prefix, axis, ranges);
+                Ok(signals.apart(|| plan.execute_renumbering(&place.store, renumber, &|_| {}))?)
             })
         })
     });

@@ -10,6 +10,7 @@ use std::fmt;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
@@ -71,6 +72,22 @@ impl Signals {
             Some(error) => Err(error.into()),
             None => result.map_err(Into::into),
         }
+    }
+
+    /// Runs work on another thread, while this one asks for signals: their handlers raise no exception
+    /// in the midst of a call of Python that the work makes.
+    pub(crate) fn apart<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        thread::scope(|scope| {
+            let (done, is_done) = mpsc::channel();
+            let worker = scope.spawn(move || {
+                let _at_end: mpsc::Sender<()> = done;
+                work()
+            });
+            while is_done.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+                self.is_raised();
+            }
+            worker.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
+        })
     }
 
     /// The store with operations that end with an error after a handler has raised an exception.

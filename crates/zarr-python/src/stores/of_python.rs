@@ -297,10 +297,7 @@ impl Store for PyStore {
     }
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        let held = match self.root.as_str() {
-            "" => self.locks.lock(key)?,
-            root => self.locks.lock(&Key::new(format!("{root}/{key}"))?)?,
-        };
+        let held = self.locks.lock_below(&self.root, key)?;
         Ok(if self.is_exclusive { LockGuard::new(LockScope::AllProcesses, held) } else { held })
     }
 

@@ -20,7 +20,7 @@ use crate::{Key, LockGuard, LockScope, StoreError};
 /// # Ok::<(), zarr_store::StoreError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct ProcessLocks(Arc<LockTable<Key>>);
+pub struct ProcessLocks(Arc<LockTable<String>>);
 
 impl ProcessLocks {
     /// A set of free locks.
@@ -35,7 +35,28 @@ impl ProcessLocks {
     /// [`StoreError::Forked`] if this process has more forked ancestors with locks than there is
     /// room for.
     pub fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        let held = self.0.lock(key.clone()).map_err(|cause| cause.of(key))?;
+        self.lock_below("", key)
+    }
+
+    /// As [`lock`](Self::lock), for a store whose root is at `root` in what the locks are of: stores with
+    /// other roots share the locks of the same objects. The root may have characters that a key has not.
+    ///
+    /// # Errors
+    /// As for [`lock`](Self::lock).
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_store::{Key, ProcessLocks};
+    ///
+    /// let locks = ProcessLocks::new();
+    /// // Nobody else can lock `my data/a/c/0` meanwhile.
+    /// let guard = locks.lock_below("my data", &Key::new("a/c/0")?)?;
+    /// # drop(guard);
+    /// # Ok::<(), zarr_store::StoreError>(())
+    /// ```
+    pub fn lock_below(&self, root: &str, key: &Key) -> Result<LockGuard, StoreError> {
+        let name = if root.is_empty() { key.to_string() } else { format!("{root}/{key}") };
+        let held = self.0.lock(name).map_err(|cause| cause.of(key))?;
         Ok(LockGuard::new(LockScope::Process, held))
     }
 }
