@@ -14,7 +14,7 @@ use zarr_array::version_2;
 use zarr_codec::{AnyChunkCodec, AxisEdges, VariableChunkCodec};
 use zarr_metadata::{ChunkKeyEncoding, Codec, Separator};
 use zarr_store::StoreExt as _;
-use zarr_store::{Key, MAX_KEY_LEN, ReadRange, Store, StoreError};
+use zarr_store::{Key, Links, Listing, MAX_KEY_LEN, ReadRange, Store, StoreError};
 
 use crate::absent::{Sizes, Stored};
 use crate::content::{ExamineError, Examiner, ExaminerBuffers};
@@ -82,12 +82,22 @@ impl Walk<'_> {
         let mut inner = array
             .filter(|_| is_whole && self.options.complete)
             .and_then(|array| InnerChunks::new(array, self.options));
-        for listed in store.list_sized(layout.prefix()) {
+        let mut is_all = true;
+        // Chunks that are decoded need no sizes, and one that cannot be looked up would end the listing.
+        let listing: Listing<'_, (Key, Option<u64>)> = match data.is_some() && inner.is_none() {
+            true => {
+                let keys = store.list(layout.prefix(), Links::Follow);
+                Box::new(keys.map(|key| key.map(|key| (key, None))))
+            }
+            false => store.list_sized(layout.prefix()),
+        };
+        for listed in listing {
             let (key, size) = match listed {
                 Ok(listed) => listed,
                 Err(error) if error.is_of_one_object() => {
                     let key = node::metadata_key(layout.prefix());
                     of_keys.push(unexamined(key, format_args!("further chunks: {error}")));
+                    is_all = false;
                     break;
                 }
                 Err(error) => return Err(error.into()),
@@ -163,7 +173,7 @@ impl Walk<'_> {
                 && !leads_nowhere(&**store, key)
         });
         of_keys.extend(self.strays(&strays, layout, is_version_2));
-        if is_whole && moving.is_none() {
+        if is_whole && is_all && moving.is_none() {
             of_keys.extend(stored.findings(self.options.complete));
         }
         if let Some(inner) = inner {

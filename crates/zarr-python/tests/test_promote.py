@@ -78,6 +78,8 @@ def test_without_the_option_the_refusal_names_it_and_the_plan_counts(tmp_path):
         assert plan.reasons == {"a narrower data type": 2}
     with pytest.raises(ValueError, match="virtual join"):
         zarr_kit.join([wide, narrow], tmp_path / "to.zjoin", along="x", virtual=True, promote=True)
+    with pytest.raises(ValueError, match="a join into a new array, with promote=True, converts them"):
+        zarr_kit.join([wide, narrow], tmp_path / "to.zjoin", along="x", virtual=True)
 
 
 def test_arrays_take_numbers_of_narrower_types_and_keep_their_own(tmp_path):

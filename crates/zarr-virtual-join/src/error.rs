@@ -156,7 +156,11 @@ pub enum VirtualJoinError {
 }
 
 impl From<JoinError> for VirtualJoinError {
-    fn from(error: JoinError) -> Self {
+    fn from(mut error: JoinError) -> Self {
+        // A virtual join converts no values.
+        if let JoinError::DataType { remedy: remedy @ Some(Remedy::Promote), .. } = &mut error {
+            *remedy = Some(Remedy::PromoteIntoNew);
+        }
         Self::Join(Box::new(error))
     }
 }

@@ -23,7 +23,7 @@ fn words(remedy: Remedy) -> Option<&'static str> {
         }
         Remedy::SoleWriter => "commands with --sole-writer allow it while nobody else writes",
         Remedy::Promote => "--promote converts them",
-        Remedy::PromoteIntoNew => "join both into a new array, with --promote",
+        Remedy::PromoteIntoNew => "a join into a new array, with --promote, converts them",
         Remedy::JoinOfCopies => "a join without --virtual does, or write them with the same units",
         Remedy::Cast => "--cast converts numbers",
         _ => return None,

@@ -140,6 +140,26 @@ fn targets_elsewhere_are_allowed_by_an_option() {
     assert_eq!(stdout(folder.path(), &read), fs::read(data.join("plain.raw")).expect("reads"));
 }
 
+/// A target that is not allowed is a finding, after which the others are checked.
+#[test]
+fn check_goes_on_after_a_target_that_is_not_allowed() {
+    let (folder, data) = (tempfile::tempdir().expect("makes a folder"), root());
+    let data = data.join("fixtures/references");
+    let refs = fs::read_to_string(data.join("v3.json")).expect("reads");
+    let outside = format!("\"{}/january.nc\"", data.display());
+    let refs = refs.replace("\"{{months}}january.nc\"", &outside);
+    fs::write(folder.path().join("refs.json"), refs).expect("writes");
+    let february = fs::read(data.join("february.nc")).expect("reads");
+    fs::write(folder.path().join("february.nc"), &february[..2400]).expect("writes");
+    let output = run(folder.path(), &["check", "refs.json", "--data"]);
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8(said).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("out of the folder of the reference file"), "{said}");
+    // Those of February, which come later.
+    assert!(said.contains("plain/c.1.0") && said.contains("rain/c.1.0"), "{said}");
+}
+
 /// The times of the files that references lead to count.
 #[test]
 fn a_file_that_was_modified_after_a_join_is_named_by_its_chunks() {

@@ -232,7 +232,8 @@ pub(crate) fn fitted(
         Err(reason) => return Err(differs(member, array, reason, None)),
     }
     let Some(room) = promote else {
-        return Err(differs(member, array, "it has the numbers of both", Remedy::Promote));
+        let reason = format!("{} has the numbers of both", to.data_type());
+        return Err(differs(member, array, &*reason, Remedy::Promote));
     };
     check_lossless(array.name(), to.codecs())?;
     let size = to.data_type().size().and_then(|size| u64::try_from(size).ok()).unwrap_or(1);
@@ -240,7 +241,7 @@ pub(crate) fn fitted(
     *room = room.checked_sub(bytes).ok_or_else(|| {
         let reason = format!(
             "{bytes} bytes of elements would be encoded anew in memory, where {room} are left of 4 GiB: \
-             append in parts"
+             an append in parts converts them"
         );
         differs(member, array, &*reason, Remedy::PromoteIntoNew)
     })?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::store::{Key, MemoryStore, Prefix, Remedy, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, Group, Hierarchy, JoinedNodes, MemberSource, Members};
 use zarr_grid::Grid;
 use zarr_join::rearrange::MOST_PROMOTED;
@@ -297,6 +297,9 @@ fn copies_of_all_inserted_arrays_together_have_the_allowed_bytes() {
     assert_eq!(room, 4);
     let error = check_insertion(&wide, &narrow, 0, Some(&mut room)).expect_err("twelve bytes");
     assert!(error.to_string().contains("8 bytes of elements would be"), "{error}");
+    assert_eq!(error.remedy(), Some(Remedy::PromoteIntoNew));
+    let error = check_insertion(&wide, &narrow, 0, None).expect_err("converts nothing");
+    assert!(error.to_string().contains("; int32 has the numbers of both"), "{error}");
     // An array of this type is not copied.
     check_insertion(&wide, &wide, 0, Some(&mut room)).expect("fits");
     assert_eq!(room, 4);

@@ -245,22 +245,22 @@ fn of_store(error: &StoreError, text: String) -> PyErr {
 /// A message of the library, and what helps in Python.
 fn with_remedy(cause: impl Display, remedy: Option<Remedy>) -> String {
     let words = match remedy {
-        Some(Remedy::OutsideLinks) => "storage_options={\"outside_links\": True} allows it",
-        Some(Remedy::OutsideMembers) => "storage_options={\"outside_members\": True} allows it",
+        Some(Remedy::OutsideLinks) => "the setting outside_links=True allows it",
+        Some(Remedy::OutsideMembers) => "the setting outside_members=True allows it",
         Some(Remedy::Target) => {
-            "if you trust the document, allow the place by storage_options={\"targets\": [..]}"
+            "if you trust the document, allow the place by the setting targets=[PLACE]"
         }
         Some(Remedy::LongerDocuments) => {
-            "if you trust it, allow more by storage_options={\"max_document\": MEBIBYTES}"
+            "if you trust it, allow more by the setting max_document=MEBIBYTES"
         }
         Some(Remedy::ChangingChunks) => {
             "join again, with chunks_may_change=True if its chunks are meant to change"
         }
         Some(Remedy::SoleWriter) => {
-            "storage_options={\"sole_writer\": True} says that nobody else writes"
+            "the setting sole_writer=True allows it while nobody else writes"
         }
         Some(Remedy::Promote) => "promote=True converts them",
-        Some(Remedy::PromoteIntoNew) => "join both into a new array, with promote=True",
+        Some(Remedy::PromoteIntoNew) => "a join into a new array, with promote=True, converts them",
         Some(Remedy::JoinOfCopies) => {
             "a join with virtual=False does, or write them with the same units"
         }

@@ -279,7 +279,8 @@ impl StoreError {
                 | Self::Suffix { .. }
                 | Self::TooLarge { .. }
                 | Self::OutsideRoot { .. }
-                | Self::NotAllowed { remedy: Remedy::OutsideMembers | Remedy::LongerDocuments, .. }
+                | Self::NotAllowed { operation: Operation::Get, .. }
+                | Self::NotAllowed { remedy: Remedy::OutsideMembers, .. }
                 | Self::DanglingLink { .. }
                 | Self::Reserved { .. }
                 | Self::Unsteady { .. }

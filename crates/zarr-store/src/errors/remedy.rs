@@ -38,7 +38,7 @@ pub enum Remedy {
     SoleWriter,
     /// To convert numbers to a wider type.
     Promote,
-    /// To join into a new array, and to convert numbers to a wider type.
+    /// To join into a new array, where numbers are converted to a wider type.
     PromoteIntoNew,
     /// To join without a virtual join, which converts values.
     JoinOfCopies,
@@ -60,7 +60,7 @@ impl fmt::Display for Remedy {
                 "UpdatePolicy::AcceptSingleProcess allows it while nobody else writes"
             }
             Self::Promote => "Join::promote converts them",
-            Self::PromoteIntoNew => "join both into a new array, with Join::promote",
+            Self::PromoteIntoNew => "a Join into a new array, with Join::promote, converts them",
             Self::JoinOfCopies => "a Join converts them, or write them with the same units",
             Self::Cast => "zarr_codec::convert converts numbers",
         })
