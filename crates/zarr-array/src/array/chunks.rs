@@ -10,10 +10,11 @@ use crate::error::{ArrayError, grid_error};
 use crate::layout::Part;
 use crate::parallel;
 use crate::selection::Selection;
+use crate::store::ReadRange;
 
 /// A chunk of an array: its number, its region, and its elements.
 ///
-/// Made by [`Array::chunks`]. If the array has shards, it is a shard.
+/// Made by [`Array::chunks`] and [`Array::chunk`]. If the array has shards, it is a shard.
 #[derive(Clone, Debug)]
 pub struct ChunkOf<'a> {
     array: &'a Array,
@@ -40,6 +41,23 @@ impl<'a> ChunkOf<'a> {
     #[must_use]
     pub fn region(&self) -> &[Range<u64>] {
         &self.region
+    }
+
+    /// The lengths of the [region](Self::region): those of the chunk, but for one that the array's end
+    /// cuts.
+    #[must_use]
+    pub fn shape(&self) -> Vec<u64> {
+        self.region.iter().map(|range| range.end - range.start).collect()
+    }
+
+    /// The bytes of the chunk as they are stored, encoded; `None` if it is not stored.
+    ///
+    /// # Errors
+    /// As [`Array::get_object`].
+    pub fn stored(&self) -> Result<Option<Vec<u8>>, ArrayError> {
+        let (key, mut bytes) = (self.array.layout().key(&self.index)?, Vec::new());
+        let found = self.array.get_object(&key, ReadRange::All, &mut bytes)?;
+        Ok(found.map(|_| bytes))
     }
 
     /// Its array. A read or write of it uses one thread, if this is a chunk of
@@ -150,6 +168,35 @@ impl<'a> Iterator for ChunksOf<'a> {
 }
 
 impl Array {
+    /// The chunk with this number on each axis. Nothing is read.
+    ///
+    /// # Errors
+    /// [`ArrayError::Grid`] if the grid has no such chunk.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, Codec, DataType};
+    /// # let metadata = ArrayBuilder::new([59], DataType::Int16).chunks([[31, 28].into()]);
+    /// # let metadata = metadata.codecs([Codec::bytes()]).build()?;
+    /// let days = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// let february = days.chunk([1])?;
+    /// assert_eq!((february.shape(), february.region()), (vec![28], &[31..59][..]));
+    /// assert_eq!(february.stored()?, None); // its elements are the fill value
+    /// february.write_as(&[2_i16; 28])?;
+    /// assert_eq!(february.read_as::<i16>()?, [2; 28]);
+    /// assert_eq!(february.stored()?, Some([2, 0].repeat(28)));
+    /// assert!(days.chunk([2]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn chunk(&self, index: impl AsRef<[u64]>) -> Result<ChunkOf<'_>, ArrayError> {
+        let region = self.layout().chunk_region(index.as_ref());
+        let region = region.map_err(|cause| grid_error(self.prefix(), cause))?;
+        Ok(ChunkOf { array: self, index: index.as_ref().to_vec(), region })
+    }
+
     /// All chunks in which the array has elements, stored or not, in C order. Nothing is read.
     ///
     /// # Errors
