@@ -41,6 +41,9 @@ impl<W: UnitWork> UnitMover<'_, W> {
                 _ => Ok(false),
             };
         }
+        if shares_bytes(&requests) {
+            return Ok(false);
+        }
         // The index has the lengths before the first unit is read.
         let lengths = parallel::map(&requests, self.requests(), |request| self.lengths(request))?;
         let requests: Vec<(Request, Vec<u64>)> = requests.into_iter().zip(lengths).collect();
@@ -195,6 +198,26 @@ impl<W: UnitWork> UnitMover<'_, W> {
         };
         Ok(ranges.iter().map(len).collect())
     }
+}
+
+/// Whether units have bytes in common: then the moved shard could be far larger than its source, and
+/// has to fit in the memory. The ranges of an object are in order.
+fn shares_bytes(requests: &[Request]) -> bool {
+    let mut last = None;
+    for request in requests {
+        for range in request.ranges.iter().flatten() {
+            let object = (request.source, &request.key);
+            let end = match last {
+                Some((of, end)) if of == object => end,
+                _ => 0,
+            };
+            if range.start < end {
+                return true;
+            }
+            last = Some((object, range.end.max(end)));
+        }
+    }
+    false
 }
 
 /// The memory of a request for units of these lengths: several are read together, and then are one each.

@@ -334,6 +334,41 @@ fn a_killed_stream_leaves_no_part_of_a_shard() {
     }
 }
 
+/// Units that share bytes would be written once each: a small shard became one of any size.
+#[test]
+fn a_shard_whose_units_share_bytes_has_to_fit() {
+    let from = written(&shards(&[24]), &[1; 24]);
+    let key = Key::new("c/0").expect("a key");
+    let shard = from.read(&key).expect("memory").expect("stored");
+    let (units, index) = shard.split_at(6 * 8);
+    let entry = index.get(..16).expect("an entry");
+    let mut entries = entry.repeat(6);
+    entries.extend(crc32c(&entries).to_le_bytes());
+    from.put(&key, &[units, &*entries].concat()).expect("puts");
+    let folder = folder_in_memory();
+    let local: Arc<dyn Store> = Arc::new(LocalStore::open(folder.path()).expect("opens"));
+    let to = shards(&[48]);
+    let copy =
+        |memory| copy(&open(&from), local.clone(), to.clone(), &CopyOptions::new().memory(memory));
+    let refused = copy(47);
+    let Err(TransferError::Object { size: 48, limit: 47, .. }) = refused else {
+        panic!("{refused:?}")
+    };
+    assert!(objects(&*local).keys().all(|key| !key.starts_with("c/")));
+    let folder = folder_in_memory();
+    let local: Arc<dyn Store> = Arc::new(LocalStore::open(folder.path()).expect("opens"));
+    super::copy(&open(&from), local, to.clone(), &CopyOptions::new().memory(48)).expect("copies");
+}
+
+/// The checksum of an index.
+fn crc32c(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            (crc >> 1) ^ (if crc & 1 == 1 { 0x82f6_3b78 } else { 0 })
+        })
+    })
+}
+
 /// A unit that does not fit alone is refused, and no shard is put.
 #[test]
 fn a_unit_larger_than_the_memory_is_refused_with_the_need() {
