@@ -1,6 +1,6 @@
 //! A store that only the run of a marker changes.
 
-use std::io::IoSlice;
+use std::io::{self, IoSlice, Write};
 use std::sync::Arc;
 
 use zarr_store::{
@@ -175,17 +175,43 @@ impl Layer for HeldStore {
         }
     }
 
-    fn put_in_pieces(&self, key: &Key, write: PieceWriter<'_>) -> Result<bool, StoreError> {
-        match self.hold.means {
+    fn put_in_pieces(&self, key: &Key) -> Result<Option<Box<dyn PieceWriter + '_>>, StoreError> {
+        if self.hold.means == Means::Conditions {
             // By a put on a condition.
-            Means::Conditions => Ok(false),
-            _ => self.pass(Operation::Put, key.as_str(), || {
-                match self.only_missing && self.inner().head(key)?.is_some() {
-                    true => Ok(true),
-                    false => self.inner().put_in_pieces(key, write),
-                }
-            }),
+            return Ok(None);
         }
+        let Some(pieces) = self.inner().put_in_pieces(key)? else { return Ok(None) };
+        Ok(Some(Box::new(HeldPieces { store: self, key: key.clone(), pieces })))
+    }
+}
+
+/// An object in pieces. Others may lock the marker while they are written, and it counts when the
+/// object is put.
+struct HeldPieces<'s> {
+    store: &'s HeldStore,
+    key: Key,
+    pieces: Box<dyn PieceWriter + 's>,
+}
+
+impl Write for HeldPieces<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pieces.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.pieces.flush()
+    }
+}
+
+impl PieceWriter for HeldPieces<'_> {
+    fn put(self: Box<Self>) -> Result<(), StoreError> {
+        let Self { store, key, pieces } = *self;
+        store.pass(Operation::Put, key.as_str(), || {
+            match store.only_missing && store.inner().head(&key)?.is_some() {
+                true => Ok(()),
+                false => pieces.put(),
+            }
+        })
     }
 }
 
@@ -212,7 +238,9 @@ mod tests {
     fn pieces_are_put_under_the_marker_alone() {
         let key = Key::new("c").expect("a key");
         let put = |store: &Arc<dyn Store>, bytes: &'static [u8]| {
-            Store::put_in_pieces(store, &key, &mut |out| out.write_all(bytes))
+            let Some(mut pieces) = Store::put_in_pieces(store, &key)? else { return Ok(false) };
+            pieces.write_all(bytes).expect("writes");
+            pieces.put().map(|()| true)
         };
         let (store, held) = overtaken();
         assert!(!put(&held, b"2").expect("nothing is put"));
@@ -231,6 +259,36 @@ mod tests {
         let late = put(&hold.store(&store), b"3");
         assert!(matches!(late, Err(StoreError::Overtaken { .. })), "{late:?}");
         assert_eq!(store.read(&key).expect("reads").as_deref(), Some(&b"1"[..]));
+    }
+
+    /// Another run may take over while pieces are written, with and without locks: nothing is put then.
+    #[test]
+    fn a_run_that_is_overtaken_within_an_object_does_not_put_it() {
+        for has_locks in [true, false] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let local = zarr_store::LocalStore::open(folder.path()).expect("opens");
+            let store: Arc<dyn Store> = Arc::new(local);
+            let (key, marker) = (Key::new("c").expect("a key"), Key::new("marker").expect("a key"));
+            store.put(&marker, b"run 1").expect("puts");
+            let texts = vec![b"run 1".to_vec()];
+            let mut hold = Hold::new(&store, marker.clone(), texts).expect("locks");
+            assert_eq!(hold.means, Means::Lock);
+            if !has_locks {
+                Arc::get_mut(&mut hold).expect("alone").means = Means::Look;
+            }
+            let (held, missing) = (hold.store(&store), hold.store_of_missing(&store));
+            let begin = |held| Store::put_in_pieces(held, &key).expect("begins").expect("pieces");
+            let (mut late, mut kept) = (begin(&*held), begin(&*missing));
+            late.write_all(b"late").expect("writes");
+            kept.write_all(b"late").expect("writes");
+            drop(Store::lock(&store, &marker).expect("nobody holds it"));
+            store.put(&key, b"other").expect("puts");
+            kept.put().expect("what is there stays");
+            store.put(&marker, b"run 2").expect("puts");
+            let late = late.put();
+            assert!(matches!(late, Err(StoreError::Overtaken { .. })), "{late:?}");
+            assert_eq!(store.read(&key).expect("reads").as_deref(), Some(&b"other"[..]));
+        }
     }
 
     #[test]

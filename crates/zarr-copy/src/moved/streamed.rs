@@ -1,29 +1,19 @@
 //! Shards that are larger than the memory, which pass through it in pieces.
 
-use std::io::{self, Write};
+use std::io::Write as _;
 
 use zarr_array::{ArrayError, parallel};
 use zarr_codec::Scratch;
 use zarr_metadata::IndexLocation;
-use zarr_store::{Key, PutFrom, Sharing, Store as _, StoreExt as _};
+use zarr_store::{
+    Key, Operation, PieceWriter, PutFrom, Sharing, Store as _, StoreError, StoreExt as _,
+};
 
 use super::{Contents, REQUEST, Request, UnitChunk, UnitMover, UnitWork, len, wide};
 use crate::error::{TransferError, grid_error, target};
 
 /// Requests for one object: servers tell its size.
 const MOST_REQUESTS: u64 = 1 << 20;
-
-/// Why the bytes of a shard end before its last one.
-enum Ended<E> {
-    Write(io::Error),
-    Work(E),
-}
-
-impl<E> From<io::Error> for Ended<E> {
-    fn from(error: io::Error) -> Self {
-        Self::Write(error)
-    }
-}
 
 impl<W: UnitWork> UnitMover<'_, W> {
     /// Moves a shard whose units do not fit in the memory together. Returns false, and has put nothing,
@@ -44,8 +34,12 @@ impl<W: UnitWork> UnitMover<'_, W> {
         if shares_bytes(&requests) {
             return Ok(false);
         }
+        let Some(out) = self.to.store().put_in_pieces(&key).map_err(target)? else {
+            return Ok(false);
+        };
         // The index has the lengths before the first unit is read.
-        let lengths = parallel::map(&requests, self.requests(), |request| self.lengths(request))?;
+        let lengths = parallel::map(&requests, self.requests(), |request| self.lengths(request));
+        let lengths = lengths.map_err(|error| self.refused(chunk).unwrap_or(error))?;
         let requests: Vec<(Request, Vec<u64>)> = requests.into_iter().zip(lengths).collect();
         if requests.iter().any(|(_, lengths)| memory_of(lengths) > self.memory) {
             return Ok(false);
@@ -65,52 +59,28 @@ impl<W: UnitWork> UnitMover<'_, W> {
         let Some((shard, _)) = codec.plain_shard() else { return Ok(false) };
         let mut index = Vec::new();
         let at = shard.new_index(numbers, &mut index, &mut Scratch::new()).map_err(failed)?;
-        self.put_in_pieces(&key, (&index, at), &requests, chunk)
+        self.put_in_pieces(&key, out, (&index, at), &requests, chunk)?;
+        Ok(true)
     }
 
-    /// Puts a shard with this index, or a whole object without one.
+    /// Puts a shard with this index, or a whole object without one: as many requests at a time as fit
+    /// in the memory.
     fn put_in_pieces(
         &self,
         key: &Key,
+        mut out: Box<dyn PieceWriter + '_>,
         (index, at): (&[u8], IndexLocation),
         requests: &[(Request, Vec<u64>)],
         chunk: &UnitChunk<'_>,
-    ) -> Result<bool, W::Error> {
-        let mut ended = None;
-        let put = self.to.store().put_in_pieces(key, &mut |out| match self.write(
-            out,
-            (index, at),
-            requests,
-            chunk,
-        ) {
-            Ok(()) => Ok(()),
-            Err(Ended::Write(error)) => Err(error),
-            Err(Ended::Work(error)) => {
-                ended = Some(error);
-                Err(io::Error::other("the source could not be read"))
-            }
-        });
-        if let Some(error) = ended {
-            return Err(self.refused(chunk).unwrap_or(error));
-        }
-        let is_put = put.map_err(target)?;
-        if is_put {
-            let units = requests.iter().flat_map(|(_, lengths)| lengths);
-            self.work.moved(units.fold(wide(index.len()), |sum, len| sum.saturating_add(*len)));
-        }
-        Ok(is_put)
-    }
-
-    /// Writes a shard: as many requests at a time as fit in the memory.
-    fn write(
-        &self,
-        out: &mut dyn Write,
-        (index, at): (&[u8], IndexLocation),
-        requests: &[(Request, Vec<u64>)],
-        chunk: &UnitChunk<'_>,
-    ) -> Result<(), Ended<W::Error>> {
+    ) -> Result<(), W::Error> {
+        let mut moved = 0_u64;
+        let mut write = |bytes: &[u8]| {
+            moved = moved.saturating_add(wide(bytes.len()));
+            let written = out.write_all(bytes);
+            written.map_err(|cause| target(StoreError::io(Operation::Put, key, cause)))
+        };
         if at == IndexLocation::Start {
-            out.write_all(index)?;
+            write(index)?;
         }
         let mut rest = requests;
         while !rest.is_empty() {
@@ -132,15 +102,18 @@ impl<W: UnitWork> UnitMover<'_, W> {
                     }
                 }
             });
-            for (_, bytes) in read.map_err(Ended::Work)?.iter().flatten() {
-                out.write_all(bytes)?;
+            let read = read.map_err(|error| self.refused(chunk).unwrap_or(error))?;
+            for (_, bytes) in read.iter().flatten() {
+                write(bytes)?;
             }
             rest = others;
         }
-        self.work.before_put(chunk).map_err(Ended::Work)?;
         if at == IndexLocation::End {
-            out.write_all(index)?;
+            write(index)?;
         }
+        self.work.before_put(chunk)?;
+        out.put().map_err(target)?;
+        self.work.moved(moved);
         Ok(())
     }
 
@@ -160,6 +133,9 @@ impl<W: UnitWork> UnitMover<'_, W> {
         let put = self.to.store().put_from(key, from, from_key, &meta, Sharing::Never);
         match put.map_err(target)? {
             PutFrom::Unsupported => {
+                let Some(out) = self.to.store().put_in_pieces(key).map_err(target)? else {
+                    return Ok(false);
+                };
                 let step = self.memory.clamp(1, REQUEST);
                 if meta.size / step > MOST_REQUESTS {
                     return Ok(false);
@@ -175,7 +151,8 @@ impl<W: UnitWork> UnitMover<'_, W> {
                     )
                 });
                 let requests: Vec<_> = requests.collect();
-                self.put_in_pieces(key, (&[], IndexLocation::End), &requests, chunk)
+                self.put_in_pieces(key, out, (&[], IndexLocation::End), &requests, chunk)?;
+                Ok(true)
             }
             PutFrom::Changed => {
                 let keys = vec![from_key.to_string()];

@@ -149,8 +149,8 @@ impl Store for Below {
         self.store.rewrite(&self.key(key)?, expected, pieces)
     }
 
-    fn put_in_pieces(&self, key: &Key, write: PieceWriter<'_>) -> Result<bool, StoreError> {
-        self.store.put_in_pieces(&self.key(key)?, write)
+    fn put_in_pieces(&self, key: &Key) -> Result<Option<Box<dyn PieceWriter + '_>>, StoreError> {
+        self.store.put_in_pieces(&self.key(key)?)
     }
 
     fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {

@@ -120,8 +120,8 @@ impl Store for LocalStore {
         rewrite::rewrite(self, key, expected, pieces)
     }
 
-    fn put_in_pieces(&self, key: &Key, write: PieceWriter<'_>) -> Result<bool, StoreError> {
-        write::put_in_pieces(self, key, write).map(|()| true)
+    fn put_in_pieces(&self, key: &Key) -> Result<Option<Box<dyn PieceWriter + '_>>, StoreError> {
+        write::put_in_pieces(self, key).map(Some)
     }
 
     fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {

@@ -1,8 +1,8 @@
 //! Writing by temporary file and rename.
 
 use std::fs::{self, File};
-use std::io::{self, IoSlice, Write};
-use std::path::Path;
+use std::io::{self, BufWriter, IoSlice, Write};
+use std::path::{Path, PathBuf};
 
 use super::list::{Step, Walk};
 use super::path::is_absent;
@@ -31,20 +31,48 @@ pub(super) fn put(store: &LocalStore, key: &Key, pieces: &[IoSlice<'_>]) -> Resu
     })
 }
 
-/// As [`put`], of bytes that `write` writes.
-pub(super) fn put_in_pieces(
-    store: &LocalStore,
+/// As [`put`], of bytes that come one after another. Only the beginning starts again if the folder
+/// vanishes: the caller may not have the bytes twice.
+pub(super) fn put_in_pieces<'s>(
+    store: &'s LocalStore,
     key: &Key,
-    write: PieceWriter<'_>,
-) -> Result<(), StoreError> {
+) -> Result<Box<dyn PieceWriter + 's>, StoreError> {
     in_folder(store, key, |folder, path| {
-        let mut temporary = TemporaryFile::beside(path)?;
-        let mut buffered = io::BufWriter::with_capacity(BUFFER, &mut temporary.file);
-        write(&mut buffered)?;
-        buffered.flush()?;
-        drop(buffered);
-        finish(store, temporary, folder)
+        let temporary = TemporaryFile::beside(path)?;
+        let buffered = BufWriter::with_capacity(BUFFER, temporary.file.try_clone()?);
+        let (key, folder) = (key.clone(), folder.to_owned());
+        Ok(Box::new(FileInPieces { buffered, temporary, store, key, folder }) as _)
     })
+}
+
+/// A temporary file that becomes an object.
+struct FileInPieces<'s> {
+    buffered: BufWriter<File>,
+    temporary: TemporaryFile,
+    store: &'s LocalStore,
+    key: Key,
+    folder: PathBuf,
+}
+
+impl Write for FileInPieces<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffered.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.buffered.flush()
+    }
+}
+
+impl PieceWriter for FileInPieces<'_> {
+    fn put(self: Box<Self>) -> Result<(), StoreError> {
+        let Self { mut buffered, temporary, store, key, folder } = *self;
+        let put = buffered.flush().and_then(|()| {
+            drop(buffered);
+            finish(store, temporary, &folder)
+        });
+        put.map_err(|error| StoreError::io(Operation::Put, &key, error))
+    }
 }
 
 /// Runs an operation with the folder of an object and the path of its file; runs it again if the
@@ -241,22 +269,32 @@ mod tests {
     use crate::{Store as _, StoreExt as _};
 
     #[test]
-    fn pieces_make_an_object_and_a_failure_leaves_the_old_one() {
+    fn pieces_make_an_object_once_they_are_put() {
         let folder = tempfile::tempdir().unwrap();
         let store = LocalStore::open(folder.path()).unwrap();
         let key = Key::new("a/c/0").unwrap();
-        let put = store.put_in_pieces(&key, &mut |out| {
-            (0..100_000_u32).try_for_each(|number| out.write_all(&number.to_le_bytes()))
-        });
-        assert!(put.unwrap());
+        let mut writer = store.put_in_pieces(&key).unwrap().unwrap();
+        (0..100_000_u32).for_each(|number| writer.write_all(&number.to_le_bytes()).unwrap());
+        assert_eq!(store.read(&key).unwrap(), None);
+        writer.put().unwrap();
         let whole = store.read(&key).unwrap().unwrap();
         assert!(whole.as_chunks().0.iter().map(|four| u32::from_le_bytes(*four)).eq(0..100_000));
-        let failed = store.put_in_pieces(&key, &mut |out| {
-            out.write_all(b"other")?;
-            Err(io::Error::other("no more"))
-        });
-        assert!(failed.unwrap_err().to_string().contains("no more"));
+        let mut writer = store.put_in_pieces(&key).unwrap().unwrap();
+        writer.write_all(b"other").unwrap();
+        drop(writer);
         assert_eq!(store.read(&key).unwrap().unwrap(), whole);
         assert_eq!(fs::read_dir(folder.path().join("a/c")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn pieces_whose_file_was_removed_are_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = LocalStore::open(folder.path()).unwrap();
+        let key = Key::new("c/0").unwrap();
+        let mut writer = store.put_in_pieces(&key).unwrap().unwrap();
+        writer.write_all(b"bytes").unwrap();
+        fs::remove_dir_all(folder.path().join("c")).unwrap();
+        assert!(writer.put().is_err());
+        assert_eq!(store.read(&key).unwrap(), None);
     }
 }

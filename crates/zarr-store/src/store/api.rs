@@ -373,14 +373,14 @@ pub trait Store: fmt::Debug + Send + Sync {
         Ok(Rewrite::Unsupported)
     }
 
-    /// Puts an object that `write` writes in pieces, so that it is never in memory as a whole. Atomic,
-    /// as a put without condition. Returns false, the default, if the caller has to put it as a whole.
+    /// Begins an object that is written in pieces, and never in memory as a whole: [`PieceWriter::put`]
+    /// puts it, atomically and on no condition. `None`, the default: the caller puts a whole object.
     ///
     /// # Errors
-    /// As for [`put_opts`](Store::put_opts), and those of `write`.
-    fn put_in_pieces(&self, key: &Key, write: PieceWriter<'_>) -> Result<bool, StoreError> {
-        let _ = (key, write);
-        Ok(false)
+    /// As for [`put_opts`](Store::put_opts).
+    fn put_in_pieces(&self, key: &Key) -> Result<Option<Box<dyn PieceWriter + '_>>, StoreError> {
+        let _ = key;
+        Ok(None)
     }
 
     /// The object as a file of this machine, for another store to [put](Store::put_from); `None`

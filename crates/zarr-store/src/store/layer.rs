@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::io::IoSlice;
+use std::io::{self, IoSlice, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -240,14 +240,42 @@ pub trait Layer: fmt::Debug + Send + Sync {
         self.pass(Operation::Put, key.as_str(), || self.inner().rewrite(key, expected, pieces))
     }
 
-    /// See [`Store::put_in_pieces`].
-    fn put_in_pieces(&self, key: &Key, write: PieceWriter<'_>) -> Result<bool> {
-        self.pass(Operation::Put, key.as_str(), || self.inner().put_in_pieces(key, write))
+    /// See [`Store::put_in_pieces`]. What passes is the [put](PieceWriter::put).
+    fn put_in_pieces(&self, key: &Key) -> Result<Option<Box<dyn PieceWriter + '_>>>
+    where
+        Self: Sized,
+    {
+        let Some(inner) = self.inner().put_in_pieces(key)? else { return Ok(None) };
+        Ok(Some(Box::new(Passed { layer: self, key: key.clone(), inner })))
     }
 
     /// See [`Store::without_key`].
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<()> {
         self.pass(Operation::List, prefix.as_str(), || self.inner().without_key(prefix, found))
+    }
+}
+
+/// An object in pieces, whose put passes the layer.
+struct Passed<'l, L> {
+    layer: &'l L,
+    key: Key,
+    inner: Box<dyn PieceWriter + 'l>,
+}
+
+impl<L> Write for Passed<'_, L> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.inner.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<L: Layer> PieceWriter for Passed<'_, L> {
+    fn put(self: Box<Self>) -> Result<()> {
+        let Self { layer, key, inner } = *self;
+        layer.pass(Operation::Put, key.as_str(), || inner.put())
     }
 }
 
@@ -281,9 +309,7 @@ impl<L: Layer> Store for L {
             key: &Key, from: &dyn Store, from_key: &Key, expected: &ObjectMeta, sharing: Sharing
         ) -> Result<PutFrom>;
         rewrite(key: &Key, expected: &ObjectMeta, pieces: &[RewritePiece<'_>]) -> Result<Rewrite>;
-        put_in_pieces(
-            key: &Key, write: PieceWriter<'_>
-        ) -> Result<bool>;
+        put_in_pieces(key: &Key) -> Result<Option<Box<dyn PieceWriter + '_>>>;
         without_key(prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<()>;
         out_of_date(cause: &(dyn Error + 'static)) -> ();
         capabilities() -> Capabilities;

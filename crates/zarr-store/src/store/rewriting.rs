@@ -3,10 +3,17 @@
 use std::io;
 use std::ops::Range;
 
-/// Writes the bytes of an object one after another, for
-/// [`Store::put_in_pieces`](crate::Store::put_in_pieces). It may be called again, from the first byte.
-/// If it fails, nothing is put.
-pub type PieceWriter<'w> = &'w mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>;
+use crate::StoreError;
+
+/// Takes the bytes of an object one after another, from
+/// [`Store::put_in_pieces`](crate::Store::put_in_pieces). Nothing is put if it is dropped.
+pub trait PieceWriter: io::Write {
+    /// Puts the object with the bytes that were written.
+    ///
+    /// # Errors
+    /// As for [`put_opts`](crate::Store::put_opts).
+    fn put(self: Box<Self>) -> Result<(), StoreError>;
+}
 
 /// Some bytes of a new object, from [`Store::rewrite`](crate::Store::rewrite).
 #[derive(Clone, Debug, PartialEq, Eq)]
