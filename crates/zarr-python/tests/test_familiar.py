@@ -185,6 +185,33 @@ def test_refused_elements_change_nothing(value, more, error, tmp_path):
     assert list(group) == ["old"] and group["old"][:].tolist() == [1, 2, 3]
 
 
+@pytest.mark.parametrize("layout", [{"chunks": [(3, 7), (4, 5, 1)]}, {"chunks": (2, 2), "shards": (4, 10)}, {"chunks": (1, 10)}])
+def test_elements_are_tried_some_chunks_at_a_time(layout, monkeypatch):
+    monkeypatch.setattr(zarr_kit._create, "_MOST_TRIED", 10)
+    native, stored = zarr_kit._native.create_array, []
+
+    def counting(at, document, overwrite):
+        made = native(at, document, overwrite)
+        stored.append(zarr_kit.Array(made))
+        return made
+
+    monkeypatch.setattr(zarr_kit._native, "create_array", counting)
+    values = np.arange(100, dtype="u1").reshape(10, 10) % 8 + 8
+    array = zarr_kit.create_array(None, data=values, codecs="packbits:4", **layout)
+    np.testing.assert_array_equal(array[...], values)
+    filled = sum((tried[...] != 0).astype(int) for tried in stored[:-1])
+    assert len(stored) > 4 and (filled == 1).all()
+    values[7, 9] = 16
+    with pytest.raises(zarr_kit.LossError, match="is 16"):
+        zarr_kit.create_array(None, data=values, codecs="packbits:4", **layout)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0)])
+def test_arrays_of_no_or_one_element_are_tried(shape):
+    array = zarr_kit.create_array(None, data=np.ones(shape, "u1"), codecs="packbits:4")
+    assert array.shape == shape and (array[...] == 1).all()
+
+
 def test_an_array_is_replaced_by_its_own_elements():
     group = zarr_kit.create_group("memory:")
     group["a"] = [1, 2, 3]

@@ -217,14 +217,30 @@ def test_stores_with_other_roots_are_others():
     assert zarr_kit.open(whole, "one")[:].tolist() == [0, 1] and zarr_kit.open(whole, "two")[:].tolist() == [10, 11]
 
 
-@pytest.mark.parametrize("place", ["d/../s.zarr", "linked.zarr"])
-def test_a_folder_has_one_identity(place, tmp_path, monkeypatch):
+def of_fsspec_files(place):
+    return FsspecStore.from_url(f"file://{os.getcwd()}/{place}")
+
+
+@pytest.mark.parametrize("place", ["d/../s", "linked"])
+@pytest.mark.parametrize("kind", [LocalStore, ZipStore, of_fsspec_files])
+def test_a_local_place_has_one_identity(kind, place, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     os.mkdir("d")
-    array = zarr_kit.create_array(LoggingStore(LocalStore("s.zarr"), log_level="ERROR"), data=np.arange(3))
-    os.symlink("s.zarr", "linked.zarr")
-    other = zarr_kit.open(LoggingStore(LocalStore(place), log_level="ERROR"))
-    assert other == array and other.__dask_tokenize__() == array.__dask_tokenize__()
+    os.symlink("s", "linked")
+    zarr_kit.create_array("s.zip" if kind is ZipStore else "s", shape=3, dtype="i1")
+    if kind is ZipStore:
+        os.rename("s.zip", "s")
+    first, other = (zarr_kit.open(LoggingStore(kind(at), log_level="ERROR")) for at in ("s", place))
+    assert other == first and other.__dask_tokenize__() == first.__dask_tokenize__()
+
+
+def test_a_forked_process_waits_for_no_thread_of_its_parent():
+    held = zarr_kit._adapter._Held
+    with held._FINDING:
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if held._FINDING.acquire(timeout=5) else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_what_is_no_store_is_told_what_is():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
@@ -141,17 +142,44 @@ def array(at: Any, overwrite: bool = False, **new: Unpack[New]) -> Array:
         # Before anything changes: elements may be refused, or be those of the array that is replaced.
         data = values_of(data, json.loads(document)["data_type"])
         if _may_refuse(json.loads(document)["codecs"]):
-            tried = Array(_native.create_array(_store.state("memory:"), document, False))
-            try:
-                tried[...] = data
-            except _native.LossError as error:
-                raise _native.LossError(str(error).removeprefix("memory:: ")) from None
+            _try(document, data)
     made = Array(_native.create_array(at, document, overwrite))
     if config is not None:
         made = made.with_config(config)
     if data is not None and is_written:
         made[...] = data
     return made
+
+
+_MOST_TRIED = 64 << 20
+"""Bytes of elements that are encoded before the elements of an array are known to be accepted."""
+
+
+def _try(document: str, data: Any) -> None:
+    """Encodes all elements, some chunks at a time, and keeps nothing: codecs may refuse one."""
+    from ._array import Array
+
+    def made() -> Array:
+        return Array(_native.create_array(_store.state("memory:"), document, False))
+
+    empty = made()
+    ends = [[0, *accumulate(map(int, empty._edges(axis)))] for axis in range(data.ndim)]
+    for part in _parts(ends, _MOST_TRIED // max(data.dtype.itemsize, 1)):
+        try:
+            made()[part] = data[part]
+        except _native.LossError as error:
+            raise _native.LossError(str(error).removeprefix("memory:: ")) from None
+
+
+def _parts(ends: list[list[int]], most: int) -> Iterator[tuple[slice, ...]]:
+    """Regions of whole chunks that make up an array, with so many elements, or one chunk."""
+    axis = next((axis for axis, bounds in enumerate(ends) if len(bounds) > 2), None)
+    if axis is None or math.prod(bounds[-1] - bounds[0] for bounds in ends) <= most:
+        yield tuple(slice(bounds[0], bounds[-1]) for bounds in ends)
+        return
+    middle = len(ends[axis]) // 2
+    for half in (ends[axis][: middle + 1], ends[axis][middle:]):
+        yield from _parts([*ends[:axis], half, *ends[axis + 1 :]], most)
 
 
 def _may_refuse(codecs: Sequence[Any]) -> bool:
