@@ -14,7 +14,7 @@ use zarr_view::{CopyError, Output, View};
 use super::{Cache, Unit};
 use crate::array::Array;
 use crate::array::read::region_reader::RegionReader;
-use crate::array::settled::is_settled;
+use crate::array::settled::Asked;
 use crate::array::worker::ChunkBuffers;
 use crate::counts::{PerAxis, narrow, wide};
 use crate::error::{ArrayError, grid_error};
@@ -213,19 +213,22 @@ impl Units {
 
     /// How this read sees an object. One thread looks it up, and others wait for it.
     fn seen<'o>(&self, object: &'o Object, key: &Key) -> &'o Seen {
-        let look = || match self.array.store().head(key) {
-            Ok(None) => Seen::Missing,
-            Ok(Some(ObjectMeta { version: None, .. })) => {
-                self.cache.is_off.store(true, Ordering::Relaxed);
-                Seen::Unclear
-            }
-            Ok(Some(meta)) if !is_settled(&meta) => Seen::Unclear,
-            Ok(Some(ObjectMeta { version: Some(version), .. })) => Seen::Version(version),
-            Err(error) => {
-                if error.cannot_list() {
-                    self.count_as_futile();
+        let look = || {
+            let asked = Asked::now(&self.array);
+            match self.array.store().head(key) {
+                Ok(None) => Seen::Missing,
+                Ok(Some(ObjectMeta { version: None, .. })) => {
+                    self.cache.is_off.store(true, Ordering::Relaxed);
+                    Seen::Unclear
                 }
-                Seen::Unclear
+                Ok(Some(meta)) if !asked.is_settled(&meta) => Seen::Unclear,
+                Ok(Some(ObjectMeta { version: Some(version), .. })) => Seen::Version(version),
+                Err(error) => {
+                    if error.cannot_list() {
+                        self.count_as_futile();
+                    }
+                    Seen::Unclear
+                }
             }
         };
         object.seen.get_or_init(look)

@@ -8,7 +8,7 @@ use zarr_view::{Output, View};
 
 use crate::array::Array;
 use crate::array::read::piece_readers::{PieceError, PieceReaders};
-use crate::array::settled::is_settled;
+use crate::array::settled::Asked;
 use crate::array::worker::ChunkBuffers;
 use crate::error::{ArrayError, chunk_error};
 use crate::selection::gather::GatherBuffers;
@@ -52,6 +52,8 @@ pub(in crate::array) struct OneVersion {
     version: Option<Option<Version>>,
     /// Whether what is written later has another version.
     is_settled: bool,
+    /// When the request was made that tells the version.
+    asked: Asked,
     attempts: u32,
 }
 
@@ -64,7 +66,8 @@ impl OneVersion {
         is_shard: bool,
     ) -> Result<Self, ArrayError> {
         array.store().refuse_inflated(&key, most)?;
-        Ok(Self { key, is_shard, version: None, is_settled: false, attempts: 0 })
+        let asked = Asked::now(array);
+        Ok(Self { key, is_shard, version: None, is_settled: false, asked, attempts: 0 })
     }
 
     pub(in crate::array) fn key(&self) -> &Key {
@@ -97,7 +100,7 @@ impl OneVersion {
         let found = match found {
             Ok(Some(found)) => {
                 if self.version.is_none() {
-                    self.is_settled = is_settled(&found);
+                    self.is_settled = self.asked.is_settled(&found);
                 }
                 let version = self.version.get_or_insert_with(|| found.version.clone());
                 (*version == found.version).then_some(found)
@@ -116,7 +119,7 @@ impl OneVersion {
             return Ok(Answer::Found(found));
         }
         self.forget_index(array, chunk);
-        self.version = None;
+        (self.version, self.asked) = (None, Asked::now(array));
         self.attempts += 1;
         if self.attempts >= MAX_ATTEMPTS {
             let key = self.key.to_string();

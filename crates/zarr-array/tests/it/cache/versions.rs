@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use zarr_array::Array;
@@ -15,6 +16,18 @@ fn by_size(meta: ObjectMeta, modified: Option<SystemTime>) -> ObjectMeta {
     ObjectMeta { version: Some(Version::from_numbers([meta.size, 0, 0, 0])), modified, ..meta }
 }
 
+/// The answer of a store that takes long to arrive.
+fn late(meta: ObjectMeta) -> ObjectMeta {
+    let told = by_size(meta, Some(SystemTime::now()));
+    thread::sleep(Duration::from_millis(60));
+    told
+}
+
+/// A tag, which is another one for each put.
+fn tagged(meta: ObjectMeta) -> ObjectMeta {
+    ObjectMeta { version: Some(Version::from_tag("a")), modified: Some(SystemTime::now()), ..meta }
+}
+
 fn whole_seconds(before: u64) -> SystemTime {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     SystemTime::UNIX_EPOCH + Duration::from_secs(since - before)
@@ -22,12 +35,13 @@ fn whole_seconds(before: u64) -> SystemTime {
 
 #[test]
 fn objects_whose_next_version_may_look_like_this_one_are_not_kept() {
-    let young: [Tells; 4] = [
+    let young: [Tells; 5] = [
         |meta| by_size(meta, Some(SystemTime::now())),
         // The clock of a server that is ahead.
         |meta| by_size(meta, Some(SystemTime::now() + Duration::from_secs(3))),
         |meta| by_size(meta, Some(SystemTime::now() - Duration::from_millis(30))),
         |meta| by_size(meta, Some(whole_seconds(1))),
+        late,
     ];
     for tells in young {
         let (store, decodes) = (Watched::new(MemoryStore::new()), Arc::default());
@@ -43,9 +57,10 @@ fn objects_whose_next_version_may_look_like_this_one_are_not_kept() {
             assert_eq!(array.read(0..4).expect("reads"), [round; 4]);
         }
         // The same version, a while later.
-        let old: [Tells; 2] = [
+        let old: [Tells; 3] = [
             |meta| by_size(meta, Some(SystemTime::now() - Duration::from_millis(90))),
             |meta| by_size(meta, Some(whole_seconds(4))),
+            tagged,
         ];
         for tells in old {
             let array = plain.clone().with_cache(1 << 20);
@@ -61,10 +76,11 @@ fn objects_whose_next_version_may_look_like_this_one_are_not_kept() {
 /// The same rule for indices of shards, which every handle keeps.
 #[test]
 fn indices_of_shards_whose_next_version_may_look_like_this_one_are_not_kept() {
-    let young: [Tells; 3] = [
+    let young: [Tells; 4] = [
         |meta| by_size(meta, Some(SystemTime::now())),
         |meta| by_size(meta, Some(SystemTime::now() + Duration::from_secs(3))),
         |meta| by_size(meta, Some(whole_seconds(1))),
+        late,
     ];
     // So large that an inner chunk is read by its range.
     const INNER: u64 = 100_000;
@@ -90,10 +106,11 @@ fn indices_of_shards_whose_next_version_may_look_like_this_one_are_not_kept() {
         }
     }
     // Others are.
-    let old: [Tells; 3] = [
+    let old: [Tells; 4] = [
         |meta| by_size(meta, Some(SystemTime::now() - Duration::from_millis(90))),
         |meta| by_size(meta, Some(whole_seconds(4))),
         |meta| by_size(meta, None),
+        tagged,
     ];
     for tells in old {
         let store = Watched::new(MemoryStore::new());
