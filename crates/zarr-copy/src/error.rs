@@ -304,7 +304,9 @@ impl TransferError {
     #[must_use]
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::Source(cause) | Self::Target(cause) => cause.remedy(),
+            Self::Source(cause) | Self::Target(cause) | Self::NotDecodable { cause, .. } => {
+                cause.remedy()
+            }
             _ => None,
         }
     }

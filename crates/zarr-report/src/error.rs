@@ -5,6 +5,7 @@ use std::io;
 use zarr_array::ArrayError;
 use zarr_array::store::Remedy;
 use zarr_cf::CfError;
+use zarr_copy::TransferError;
 use zarr_metadata::MetadataError;
 
 use crate::words;
@@ -79,7 +80,7 @@ pub enum ReportError {
     Temporary(io::Error),
     /// The objects that belong to no node are not all known.
     #[error("objects outside of nodes: {0}")]
-    Objects(String),
+    Objects(Box<TransferError>),
     /// Statistics of parts do not make up the whole.
     #[error("{0}")]
     Parts(String),
@@ -91,6 +92,7 @@ impl ReportError {
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Array(cause) => cause.remedy(),
+            Self::Objects(cause) => cause.remedy(),
             _ => None,
         }
     }

@@ -2,7 +2,10 @@
 
 use std::fmt::Display;
 
+use zarr_kit::ArrayError;
 use zarr_kit::array::store::Remedy;
+use zarr_kit::array::unfinished::UnfinishedWork;
+use zarr_kit::report::info::Interrupted;
 
 /// A message of the library, and what helps.
 pub(crate) fn with(cause: impl Display, remedy: Option<Remedy>) -> String {
@@ -10,6 +13,21 @@ pub(crate) fn with(cause: impl Display, remedy: Option<Remedy>) -> String {
         Some(words) => format!("{cause}; {words}"),
         None => cause.to_string(),
     }
+}
+
+/// Why an array is not open, and what helps.
+pub(crate) fn of_array(cause: &ArrayError) -> String {
+    with(cause, cause.remedy())
+}
+
+/// What was interrupted, and the command that goes on.
+pub(crate) fn of_interrupted(found: &Interrupted) -> String {
+    let (command, option) = match (found.work(), found.is_resumable()) {
+        (UnfinishedWork::Creation, _) => ("create".to_owned(), "--overwrite"),
+        (_, false) => ("copy".to_owned(), "--overwrite"),
+        (work, true) => (work.to_string(), "--resume"),
+    };
+    format!("{found} (`{command}` with {option})")
 }
 
 fn words(remedy: Remedy) -> Option<&'static str> {

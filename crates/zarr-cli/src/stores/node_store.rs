@@ -17,8 +17,7 @@ use zarr_kit::codec::Options;
 use zarr_kit::report::ReportError;
 use zarr_kit::virtual_join;
 
-use crate::error::CliError;
-use crate::error::nearest;
+use crate::error::{CliError, nearest, remedy};
 use crate::output::print;
 use crate::stores::access::{place_options, store_options};
 use crate::stores::watched_store::{Watch, WatchedStore};
@@ -330,7 +329,7 @@ fn not_opened(path: &str, cause: PlaceError) -> CliError {
         }
         // The error contains the place, as a URL without secrets.
         PlaceError::Store(cause) => CliError::Store(cause),
-        cause => CliError::Usage { message: cause.to_string() },
+        cause => CliError::Usage { message: remedy::with(&cause, cause.remedy()) },
     }
 }
 

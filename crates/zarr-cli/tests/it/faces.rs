@@ -470,7 +470,7 @@ fn compare(kinds: &[&'static str], endpoint: Option<&String>) {
                 faults.push(format!("{kind}: {name}: {differ:?}"));
             }
             // Options are the command's.
-            if failed.is_some_and(|said| said.contains(" --")) {
+            if failed.is_some_and(|said| said.contains("--")) {
                 faults.push(format!("{kind}: {name}: names an option"));
             }
             if refused.is_some() && left != before {

@@ -158,3 +158,20 @@ fn inner_chunks_are_counted_by_the_indices_of_shards() {
         "{said}"
     );
 }
+
+/// A member that is not read says what allows it.
+#[cfg(unix)]
+#[test]
+fn members_behind_links_out_of_the_store_say_what_follows_them() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    succeed(folder.path(), &["create", "g", "--group"]);
+    succeed(folder.path(), &["create", "x", "--shape", "2", "--dtype", "uint8"]);
+    succeed(folder.path(), &["create", "g/y", "--shape", "2", "--dtype", "uint8"]);
+    let document = folder.path().join("g/y/zarr.json");
+    std::fs::remove_file(&document).expect("removes");
+    std::os::unix::fs::symlink("../../x/zarr.json", &document).expect("links");
+    for command in [&["info", "g"][..], &["tree", "g"], &["tree", "g", "--json"]] {
+        let said = text(folder.path(), command);
+        assert!(said.contains("; --outside-links allows it"), "{said}");
+    }
+}

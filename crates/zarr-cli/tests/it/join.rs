@@ -483,3 +483,17 @@ fn squeezed_members_are_stacked_unchanged() {
     let all: Vec<u8> = (0..12).collect();
     assert_eq!(stdout(folder, &["read", "both", "-f", "raw"]), all);
 }
+
+/// To join again would help nobody.
+#[test]
+fn check_says_what_opens_a_member_elsewhere() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    succeed(folder.path(), &["create", "a.zarr", "--shape", "2", "--dtype", "uint8"]);
+    std::fs::create_dir(folder.path().join("in")).expect("makes a folder");
+    let join = ["join", "a.zarr", "a.zarr", "--along", "0", "--virtual", "-o", "in/j.zjoin"];
+    succeed(folder.path(), &join);
+    let output = run(folder.path(), &["check", "in/j.zjoin"]);
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8");
+    assert!(said.contains("it leads out of the folder"), "{said}");
+    assert!(said.contains("next, for unusable-member: --outside-members"), "{said}");
+}

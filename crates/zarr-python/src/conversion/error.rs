@@ -243,7 +243,7 @@ fn of_store(error: &StoreError, text: String) -> PyErr {
 }
 
 /// A message of the library, and what helps in Python.
-fn with_remedy(cause: impl Display, remedy: Option<Remedy>) -> String {
+pub(crate) fn with_remedy(cause: impl Display, remedy: Option<Remedy>) -> String {
     let words = match remedy {
         Some(Remedy::OutsideLinks) => "the setting outside_links=True allows it",
         Some(Remedy::OutsideMembers) => "the setting outside_members=True allows it",

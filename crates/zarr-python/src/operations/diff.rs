@@ -9,7 +9,7 @@ use zarr_kit::report::ReportError;
 use zarr_kit::report::diff::{DiffError, DiffEvent, DiffNode, diff as compare};
 use zarr_kit::{ArrayMetadata, Selection};
 
-use crate::conversion::error::Done;
+use crate::conversion::error::{Done, with_remedy};
 use crate::conversion::report::reported;
 use crate::node::At;
 use crate::process::signals::Signals;
@@ -45,7 +45,8 @@ pub(crate) fn diff(
             let mut documents = Vec::new();
             let summary = compare(&one, &other, metadata_only, &mut |event| {
                 if let DiffEvent::Difference(difference) = event {
-                    documents.push(difference.json(|error| error.to_string()));
+                    documents
+                        .push(difference.json(|error| with_remedy(&error, error.cause.remedy())));
                 }
                 ControlFlow::Continue(())
             });

@@ -50,7 +50,7 @@ fn objects(
 ) -> Result<BTreeMap<String, Key>, DiffError> {
     no_copy_began(node, &known)?;
     let found = other_objects_beside(Endpoint::in_hierarchy(&node.store, &node.prefix), known);
-    let failed = |cause| DiffError::new(node.name, ReportError::Objects(format!("{cause}")));
+    let failed = |cause| DiffError::new(node.name, ReportError::Objects(Box::new(cause)));
     found.collect::<Result<_, TransferError>>().map_err(failed)
 }
 
@@ -66,7 +66,7 @@ fn no_copy_began(node: &DiffNode<'_>, known: &[(Prefix, bool)]) -> Result<(), Di
         None => Ok(()),
         Some((prefix, _)) => {
             let refused = TransferError::UnfinishedSource { path: prefix.as_str().to_owned() };
-            Err(DiffError::new(node.name, ReportError::Objects(refused.to_string())))
+            Err(DiffError::new(node.name, ReportError::Objects(Box::new(refused))))
         }
     }
 }

@@ -44,7 +44,7 @@ struct ArrayJson<'a> {
 impl ArrayInfo {
     /// As `info --json` prints it.
     pub fn json(&self) -> impl Serialize + '_ {
-        let Self { metadata, bound, layout, stored, inner, unfinished } = self;
+        let Self { metadata, bound, error, layout, stored, inner, unfinished, .. } = self;
         let stored = stored.as_ref();
         // In canonical form if the type is interpreted.
         let fill = metadata.fill_value();
@@ -83,7 +83,7 @@ impl ArrayInfo {
             compiled: bound.as_ref().ok().map(compiled),
             data_type: raw(&metadata.data_type().to_json()),
             dimension_names: metadata.dimension_names(),
-            error: bound.as_ref().err().map(ToString::to_string),
+            error: error.clone(),
             fill_value: raw(fill.json()),
             findings: metadata.findings().iter().map(finding).collect(),
             members: bound

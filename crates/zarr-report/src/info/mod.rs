@@ -14,7 +14,7 @@ use zarr_metadata::{ArrayMetadata, DataType, FillValue};
 
 use self::inner::{Inner, inner};
 use self::stored::{Stored, stored};
-pub use self::unfinished::unfinished;
+pub use self::unfinished::{Interrupted, unfinished};
 use crate::format::element;
 use crate::format::quoted::unescaped;
 use crate::readers::Readers;
@@ -27,9 +27,12 @@ const FIELDS: usize = 50;
 pub struct ArrayInfo {
     metadata: ArrayMetadata,
     bound: Result<Array, ArrayError>,
+    /// Why the array is not open.
+    error: Option<String>,
     layout: Option<ChunkLayout>,
     stored: Option<Stored>,
     inner: Option<Inner>,
+    interrupted: Option<Interrupted>,
     unfinished: Option<String>,
 }
 
@@ -56,18 +59,50 @@ impl ArrayInfo {
     ) -> Self {
         // A store that cannot be listed (HTTP) can still be described.
         let stored = layout.as_ref().and_then(|layout| stored(store, layout, quick).ok());
-        let unfinished = layout.as_ref().and_then(|layout| unfinished(&**store, layout.prefix()));
+        let interrupted = layout.as_ref().and_then(|layout| unfinished(&**store, layout.prefix()));
+        let unfinished = interrupted.as_ref().map(ToString::to_string);
+        let error = bound.as_ref().err().map(ToString::to_string);
         let inner = match (&bound, &stored) {
             (Ok(array), Some(stored)) => inner(array, stored),
             _ => None,
         };
-        Self { metadata, bound, layout, stored, inner, unfinished }
+        Self { metadata, bound, error, layout, stored, inner, interrupted, unfinished }
+    }
+
+    /// With other words for why the array is not open and for what was interrupted: a program says
+    /// what helps in its own.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_array::{Array, store::MemoryStore, store::Prefix};
+    /// use zarr_report::info::ArrayInfo;
+    /// # use std::sync::Arc;
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([4], DataType::Uint8).build()?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    ///
+    /// let resumed = |it: &zarr_report::info::Interrupted| format!("{it}; press R");
+    /// let info = ArrayInfo::of(&array, true).in_words(ToString::to_string, resumed);
+    /// assert!(!info.table().text().contains("press R"));
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn in_words(
+        self,
+        error: impl FnOnce(&ArrayError) -> String,
+        interrupted: impl FnOnce(&Interrupted) -> String,
+    ) -> Self {
+        Self {
+            error: self.bound.as_ref().err().map(error),
+            unfinished: self.interrupted.as_ref().map(interrupted),
+            ..self
+        }
     }
 
     /// In words.
     #[must_use]
     pub fn table(&self) -> Table {
-        let Self { metadata, bound, layout, stored, inner, unfinished } = self;
+        let Self { metadata, bound, error, layout, stored, inner, unfinished, .. } = self;
         let stored = stored.as_ref();
         let mut table = Table::default();
         let elements =
@@ -116,7 +151,7 @@ impl ArrayInfo {
                     table.row("compiled", words::transform(&codec));
                 }
             }
-            Err(error) => table.row("not readable", error.to_string()),
+            Err(_) => table.row("not readable", error.clone().unwrap_or_default()),
         }
         // Of version 2 and of virtual joins the table of programs says nothing.
         let is_joined = bound.as_ref().is_ok_and(|array| array.members().is_some());

@@ -17,7 +17,7 @@ use zarr_kit::{ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
 use crate::args::Info;
 use crate::commands::inspect::other_file::OtherFile;
-use crate::error::CliError;
+use crate::error::{CliError, remedy};
 use crate::output::print::{self, LABEL, Out, print_table};
 use crate::stores::node_store::NodeStore;
 
@@ -106,6 +106,7 @@ fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<()
     // Chunks can be counted even if they cannot be decoded.
     let layout = ChunkLayout::new(&Prefix::root(), &metadata).ok();
     let info = ArrayInfo::new(&place.store, metadata, bound, layout, place.opened.is_quick());
+    let info = info.in_words(remedy::of_array, remedy::of_interrupted);
     if as_json {
         return print::json(&info.json());
     }
@@ -151,7 +152,7 @@ fn children<T>(
     let nodes = group.nodes().map_err(|cause| place.failed(cause))?;
     let child = |(name, node): (_, Result<_, ArrayError>)| Child {
         name,
-        node: node.map_err(|error| error.to_string()),
+        node: node.map_err(|error| remedy::of_array(&error)),
     };
     Ok(nodes.map(|node| describe(&child(node))).collect())
 }
@@ -167,6 +168,7 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
         _ => {}
     };
     let unfinished = unfinished(&**place.store, &Prefix::root());
+    let unfinished = unfinished.as_ref().map(remedy::of_interrupted);
     if as_json {
         let members = children(place, metadata, |child| (read(child), child_json(child)).1)?;
         let attributes = raw(metadata.attributes());

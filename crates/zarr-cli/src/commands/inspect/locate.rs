@@ -13,7 +13,7 @@ use zarr_kit::report::{Table, words};
 use zarr_kit::{Array, ArrayError, AxisSelection, Selection};
 
 use crate::args::Locate;
-use crate::error::CliError;
+use crate::error::{CliError, remedy};
 use crate::notation::region::by_names;
 use crate::output::print::{self, Out, print_table};
 use crate::stores::node_store::NodeStore;
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Locate) -> Result<(), CliError> {
                 (location.map_err(|cause| place.failed(cause))?, None)
             }
         },
-        Err(cause) => (None, Some(("not readable", cause.to_string()))),
+        Err(cause) => (None, Some(("not readable", remedy::of_array(&cause)))),
     };
     let inner_chunks = location.as_ref().map_or(&[][..], |location| &location.inner_chunks);
     if args.json {

@@ -78,6 +78,11 @@ pub fn next_step(finding: &Finding, place: &CheckedPlace<'_>) -> Option<String> 
         ("unfinished-copy", _) => {
             "repeat the command that was interrupted, with --resume".to_owned()
         }
+        // It cannot be opened.
+        ("unusable-member", None) => {
+            "--outside-members or --targets allow a member that is elsewhere; otherwise restore it"
+                .to_owned()
+        }
         (
             "chunk-outside-grid" | "chunk-past-end" | "elements-past-end" | "fill-only-chunk"
             | "not-examined",

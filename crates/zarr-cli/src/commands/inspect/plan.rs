@@ -10,7 +10,7 @@ use zarr_kit::metadata::Printable;
 use zarr_kit::report::words;
 
 use crate::args::Plan;
-use crate::error::CliError;
+use crate::error::{CliError, remedy};
 use crate::notation::region::region;
 use crate::output::print::Out;
 use crate::stores::node_store::NodeStore;
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Plan) -> Result<(), CliError> {
         out.line(format_args!("  ... and {more}; --json lists all"))?;
     }
     if let Err(cause) = &array {
-        out.line(format_args!("not readable: {cause}"))?;
+        out.line(format_args!("not readable: {}", remedy::of_array(cause)))?;
     } else if sum.stored > 0 {
         let part = match total > counted {
             true => format!(" for the first {} chunks; --json adds up all", words::count(counted)),

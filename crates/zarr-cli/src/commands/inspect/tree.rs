@@ -7,7 +7,7 @@ use zarr_kit::report::words;
 use zarr_kit::{ArrayMetadata, Group, Prefix};
 
 use crate::args::Tree;
-use crate::error::CliError;
+use crate::error::{CliError, remedy};
 use crate::output::print::{self, LABEL, Out};
 use crate::stores::node_store::NodeStore;
 
@@ -51,6 +51,7 @@ fn branch(
     // On a server, each array would take a request of its own.
     let is_asked = is_group || place.opened.is_quick() || prefix.is_root();
     let unfinished = is_asked.then(|| unfinished(&**place.store, prefix)).flatten();
+    let unfinished = unfinished.as_ref().map(remedy::of_interrupted);
     let deepest = prefix.segments().count() >= DEEPEST;
     if !is_group || depth == 0 || deepest {
         let members = (!is_group).then(Vec::new);
@@ -61,7 +62,7 @@ fn branch(
     let mut members = Vec::new();
     for (name, node) in group.nodes().map_err(failed)? {
         let prefix = prefix.join(&name).map_err(|cause| place.failed(cause))?;
-        let node = node.map_err(|error| error.to_string());
+        let node = node.map_err(|error| remedy::of_array(&error));
         members.push(branch(place, &prefix, name, node, depth - 1)?);
     }
     Ok(Branch { name, node, unfinished, members: Some(members) })
