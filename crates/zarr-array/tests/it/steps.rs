@@ -55,7 +55,8 @@ fn an_array_that_was_made_meanwhile_is_not_deleted() {
         delete_node(&store, &at).expect("deletes");
         slept.run().expect("has nothing to do");
     }
-    assert!(!folder.path().join("a").exists(), "the folders of locks are removed");
+    // Elsewhere lock files stay.
+    assert!(!cfg!(unix) || !folder.path().join("a").exists(), "the folders of locks are removed");
 }
 
 #[cfg(unix)]

@@ -119,7 +119,8 @@ fn sixteen_parts_by_four_processes_that_are_killed() {
             std::io::Read::read_to_string(&mut output, &mut text).expect("text");
             let ended = child.wait().expect("ends");
             if !ended.success() {
-                assert_eq!(ended.code(), None, "part {part}: {text}");
+                // Windows has a code for a process that aborts.
+                assert!(!cfg!(unix) || ended.code().is_none(), "part {part}: {text}");
                 kills += 1;
                 waiting.insert(random.below(waiting.len() + 1), part);
             }
