@@ -76,8 +76,9 @@ pub struct UnitMover<'a, W: UnitWork> {
     pub to: &'a Array,
     /// Whether a shard without inner chunks is put, too.
     pub puts_empty: bool,
-    /// Bytes that encoded units may take in memory. A chunk that needs more is put in pieces, if the
-    /// store takes these.
+    /// Whether a chunk none of whose units is stored is removed, in case it is there.
+    pub removes_empty: bool,
+    /// Bytes that encoded units may take in memory. A larger chunk is put in pieces, if it can be.
     pub memory: u64,
     /// Bytes that the units of one chunk may take otherwise, if they need more than their part.
     pub most: u64,
@@ -277,6 +278,10 @@ impl<W: UnitWork> UnitMover<'_, W> {
     ) -> Result<u64, TransferError> {
         let key = self.to.layout().key(chunk.index)?;
         let store = self.to.store();
+        if units.is_empty() && self.removes_empty {
+            store.delete(&key)?;
+            return Ok(0);
+        }
         let failed = |cause| target(ArrayError::Chunk { key: key.to_string(), cause });
         let shape = self.to.layout().chunk_shape(chunk.index);
         let shape = shape.map_err(|error| grid_error(self.to, error))?;

@@ -282,6 +282,7 @@ impl Copy<'_> {
             to: self.to,
             // A late put of an overtaken run must find an object.
             puts_empty: !self.share.trusts_objects(),
+            removes_empty: false,
             memory,
             most: memory,
             threads: None,

@@ -1,6 +1,6 @@
 //! A store that fails on purpose.
 
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::buffer::assemble;
 use super::{
-    AsyncStore, GetInto, Key, KeyFilter, Layer, Links, Listing, ObjectMeta, Operation, Prefix,
-    PutMode, PutOutcome, ReadRange, Store, StoreError,
+    AsyncStore, GetInto, Key, KeyFilter, Layer, Links, Listing, ObjectMeta, Operation, PieceWriter,
+    Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
 use crate::store::listing::{failed_listing, until_error};
 
@@ -242,6 +242,12 @@ impl<S: Store> Layer for FaultStore<S> {
         })
     }
 
+    /// Each write is an operation, and the put of what was written.
+    fn put_in_pieces(&self, key: &Key) -> Result<Option<Box<dyn PieceWriter + '_>>, StoreError> {
+        let Some(pieces) = self.inner.put_in_pieces(key)? else { return Ok(None) };
+        Ok(Some(Box::new(FaultyPieces { store: self, key: key.clone(), pieces })))
+    }
+
     /// It would read past a fault that cuts the object.
     fn get_into(&self, _: &Key, _: &mut [u8]) -> Result<GetInto, StoreError> {
         Ok(GetInto::Unsupported)
@@ -258,6 +264,34 @@ impl<S: Store> Layer for FaultStore<S> {
             let key = key?;
             if which(&key) { Layer::delete(self, &key) } else { Ok(()) }
         })
+    }
+}
+
+/// An object in pieces, with faults.
+struct FaultyPieces<'s, S> {
+    store: &'s FaultStore<S>,
+    key: Key,
+    pieces: Box<dyn PieceWriter + 's>,
+}
+
+impl<S: Store> Write for FaultyPieces<'_, S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Self { store, key, pieces } = self;
+        let fail = |cause| StoreError::io(Operation::Put, &*key, cause);
+        let write = |most| pieces.write_all(start(bytes, most)).map_err(fail);
+        let written = store.run(Operation::Put, key.as_str(), write);
+        written.map(|()| bytes.len()).map_err(io::Error::other)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.pieces.flush()
+    }
+}
+
+impl<S: Store> PieceWriter for FaultyPieces<'_, S> {
+    fn put(self: Box<Self>) -> Result<(), StoreError> {
+        let Self { store, key, pieces } = *self;
+        store.run(Operation::Put, key.as_str(), |_| pieces.put())
     }
 }
 

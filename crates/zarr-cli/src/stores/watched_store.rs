@@ -1,13 +1,13 @@
 //! A store that reports reads and writes of another store: for measurements and progress.
 
 use std::fmt::Debug;
-use std::io::IoSlice;
+use std::io::{self, IoSlice, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zarr_kit::array::store::{
-    AsyncStore, GetInto, Key, Layer, ObjectMeta, PutFrom, PutMode, PutOutcome, ReadRange, Rewrite,
-    RewritePiece, Sharing, Store, StoreError,
+    AsyncStore, GetInto, Key, Layer, ObjectMeta, PieceWriter, PutFrom, PutMode, PutOutcome,
+    ReadRange, Rewrite, RewritePiece, Sharing, Store, StoreError,
 };
 
 /// Receives events, from any number of threads at once.
@@ -114,5 +114,40 @@ impl Layer for WatchedStore {
             self.watch.put(key, pieces.iter().map(RewritePiece::len).sum());
         }
         Ok(done)
+    }
+
+    fn put_in_pieces(&self, key: &Key) -> Result<Option<Box<dyn PieceWriter + '_>>, StoreError> {
+        let Some(pieces) = self.inner().put_in_pieces(key)? else { return Ok(None) };
+        let (watch, key) = (&*self.watch, key.clone());
+        Ok(Some(Box::new(WatchedPieces { watch, key, pieces, bytes: 0 })))
+    }
+}
+
+/// An object in pieces, which is reported when it is put.
+struct WatchedPieces<'s> {
+    watch: &'s dyn Watch,
+    key: Key,
+    pieces: Box<dyn PieceWriter + 's>,
+    bytes: u64,
+}
+
+impl Write for WatchedPieces<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.pieces.write(bytes)?;
+        self.bytes = self.bytes.saturating_add(u64::try_from(written).unwrap_or(u64::MAX));
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.pieces.flush()
+    }
+}
+
+impl PieceWriter for WatchedPieces<'_> {
+    fn put(self: Box<Self>) -> Result<(), StoreError> {
+        let Self { watch, key, pieces, bytes } = *self;
+        pieces.put()?;
+        watch.put(&key, bytes);
+        Ok(())
     }
 }

@@ -45,7 +45,11 @@ impl<W: UnitWork> UnitMover<'_, W> {
             return Ok(false);
         }
         if !self.puts_empty && requests.iter().all(|(_, lengths)| lengths.is_empty()) {
+            drop(out);
             self.work.before_put(chunk)?;
+            if self.removes_empty {
+                self.to.store().delete(&key).map_err(target)?;
+            }
             self.work.moved(0);
             return Ok(true);
         }
@@ -127,11 +131,17 @@ impl<W: UnitWork> UnitMover<'_, W> {
         let Some((from, _)) = self.sources.get(request.source) else { return Ok(false) };
         let (from, from_key) = (&**from.store(), &request.key);
         let found = from.head(from_key);
-        let found = found.map_err(|cause| self.work.failed(request.source, cause.into()))?;
+        let found = found.map_err(|cause| self.work.failed(request.source, cause.into()));
+        let found = found.map_err(|error| self.refused(chunk).unwrap_or(error))?;
         self.work.before_put(chunk)?;
         let Some(meta) = found.filter(|_| request.ranges.is_none()) else { return Ok(false) };
-        let put = self.to.store().put_from(key, from, from_key, &meta, Sharing::Never);
-        match put.map_err(target)? {
+        let to = self.to.store();
+        // No server copies on a condition.
+        let put = match to.capabilities().conditional_put {
+            true => PutFrom::Unsupported,
+            false => to.put_from(key, from, from_key, &meta, Sharing::Never).map_err(target)?,
+        };
+        match put {
             PutFrom::Unsupported => {
                 let Some(out) = self.to.store().put_in_pieces(key).map_err(target)? else {
                     return Ok(false);

@@ -241,6 +241,7 @@ impl JoinPlan {
             sources: &sources,
             to: work.array,
             puts_empty: false,
+            removes_empty: false,
             memory: MEMORY,
             // As a chunk that is decoded.
             most: u64::MAX,

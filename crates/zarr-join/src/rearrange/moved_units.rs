@@ -62,12 +62,12 @@ pub(super) struct Moved {
 /// A chunk that moves may reach past the end of its part: what comes after the part has to be put
 /// later.
 ///
-/// `puts_empty`: a chunk gets an object also if none of what moves to it is stored.
+/// `removes_empty`: a chunk is removed, in case it is there, if none of what moves to it is stored.
 pub(super) fn move_units(
     parts: &[Part<'_>],
     axis: usize,
     to: &Array,
-    puts_empty: bool,
+    removes_empty: bool,
 ) -> Result<Moved, ArrayError> {
     let moves = parts.iter().map(|part| part.moves_to(to, axis));
     let moves: Vec<Option<UnitMoves>> = moves.collect();
@@ -81,7 +81,8 @@ pub(super) fn move_units(
     let mover = UnitMover {
         sources: &sources,
         to,
-        puts_empty,
+        puts_empty: false,
+        removes_empty,
         memory: MEMORY,
         most: MOST,
         threads: None,
