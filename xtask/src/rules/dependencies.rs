@@ -5,10 +5,11 @@
 //! compared with ours, which `cargo deny` does not do.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::run::{Outcome, metadata, read};
+use crate::run::{Outcome, metadata, output, read};
 
 /// Reports every broken rule, one per line.
 pub(crate) fn dependencies(arguments: &[String]) -> Outcome {
@@ -18,8 +19,35 @@ pub(crate) fn dependencies(arguments: &[String]) -> Outcome {
     let metadata = metadata()?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata has no packages")?;
     let deny = read("deny.toml")?;
-    let faults = faults(packages, &Rules::of(&deny, oldest_rust()?)?);
+    let mut faults = faults(packages, &Rules::of(&deny, oldest_rust()?)?);
+    faults.extend(counts()?);
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }
+}
+
+/// Crates of the README's table that take another number of other authors' crates than it says, by
+/// default and on Linux.
+fn counts() -> Result<Vec<String>, String> {
+    let mut faults = Vec::new();
+    for row in read("README.md")?.lines() {
+        let Some((name, rest)) =
+            row.strip_prefix("| [`").and_then(|row| row.split_once("`](crates/"))
+        else {
+            continue;
+        };
+        let said = rest.trim_end_matches(" |").rsplit("| ").next();
+        let Some(said) = said.and_then(|cell| cell.parse::<usize>().ok()) else { continue };
+        let what = ["tree", "--package", name, "--edges", "normal", "--prefix", "none", "--locked"];
+        let tree = output(Command::new("cargo").args(what))?;
+        let crates: BTreeSet<_> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+        let count =
+            crates.iter().filter(|name| !name.is_empty() && !name.starts_with("zarr-")).count();
+        if count != said {
+            faults.push(format!(
+                "README.md: {name} takes {count} crates of other authors, not {said}"
+            ));
+        }
+    }
+    Ok(faults)
 }
 
 struct Rules<'d> {

@@ -279,7 +279,7 @@ pub(crate) struct Create {
     pub(crate) shape: Option<String>,
     /// The type of the elements: float32, int16, bool, uint4, string, ..., as numpy calls it (f4, >i2,
     /// M8[s], U5), or as the JSON object in zarr.json.
-    #[arg(long, value_name = "TYPE", required_unless_present_any = ["metadata", "group", "like"])]
+    #[arg(long, alias = "data-type", value_name = "TYPE", required_unless_present_any = ["metadata", "group", "like"])]
     pub(crate) dtype: Option<String>,
     /// The lengths of the chunks [default: regular, of 1 to 4 MiB].
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
