@@ -38,9 +38,9 @@ fn child() {
         ["workload", root, step] => {
             crate::workload::run_from(root, step.parse().unwrap(), say);
         }
-        #[cfg(all(feature = "aws", feature = "async"))]
+        #[cfg(all(unix, feature = "aws", feature = "async"))]
         ["fork", url, endpoint] => super::fork::use_forked(url, endpoint),
-        #[cfg(all(feature = "aws", feature = "async"))]
+        #[cfg(all(unix, feature = "aws", feature = "async"))]
         ["lock-forked"] => super::fork::lock_forked(),
         _ => panic!("no such job: {job}"),
     }
