@@ -47,13 +47,12 @@ pub(in crate::array) enum Answer {
 /// object is replaced between two requests, or is no longer the shard of the cached index.
 pub(in crate::array) struct OneVersion {
     key: Key,
-    /// Whether an index may be cached.
-    is_shard: bool,
+    /// When the request was made that tells the version of a shard, whose index may be cached; `None`
+    /// for other chunks.
+    asked: Option<Asked>,
     version: Option<Option<Version>>,
     /// Whether what is written later has another version.
     is_settled: bool,
-    /// When the request was made that tells the version.
-    asked: Asked,
     attempts: u32,
 }
 
@@ -66,8 +65,8 @@ impl OneVersion {
         is_shard: bool,
     ) -> Result<Self, ArrayError> {
         array.store().refuse_inflated(&key, most)?;
-        let asked = Asked::now(array);
-        Ok(Self { key, is_shard, version: None, is_settled: false, asked, attempts: 0 })
+        let asked = is_shard.then(|| Asked::now(array));
+        Ok(Self { key, asked, version: None, is_settled: false, attempts: 0 })
     }
 
     pub(in crate::array) fn key(&self) -> &Key {
@@ -85,7 +84,7 @@ impl OneVersion {
         array: &Array,
         chunk: &[u64],
     ) -> Option<Arc<ShardIndex>> {
-        let cached = self.is_shard.then(|| array.shared.indices.get(chunk))??;
+        let cached = self.asked.and_then(|_| array.shared.indices.get(chunk))?;
         (self.version, self.is_settled) = (Some(cached.version), true);
         Some(cached.index)
     }
@@ -100,7 +99,7 @@ impl OneVersion {
         let found = match found {
             Ok(Some(found)) => {
                 if self.version.is_none() {
-                    self.is_settled = self.asked.is_settled(&found);
+                    self.is_settled = self.asked.is_some_and(|asked| asked.is_settled(&found));
                 }
                 let version = self.version.get_or_insert_with(|| found.version.clone());
                 (*version == found.version).then_some(found)
@@ -119,7 +118,7 @@ impl OneVersion {
             return Ok(Answer::Found(found));
         }
         self.forget_index(array, chunk);
-        (self.version, self.asked) = (None, Asked::now(array));
+        (self.version, self.asked) = (None, self.asked.map(|_| Asked::now(array)));
         self.attempts += 1;
         if self.attempts >= MAX_ATTEMPTS {
             let key = self.key.to_string();
@@ -129,7 +128,7 @@ impl OneVersion {
     }
 
     fn forget_index(&self, array: &Array, chunk: &[u64]) {
-        if self.is_shard {
+        if self.asked.is_some() {
             array.shared.indices.remove(chunk);
         }
     }
