@@ -32,104 +32,7 @@ use crate::{
 /// # Examples
 /// A store of objects in a map. `conformance::all`, of the feature `test-util`, tests it.
 ///
-/// ```
-/// use std::collections::{BTreeMap, BTreeSet};
-/// use std::io::IoSlice;
-/// use std::sync::{Arc, PoisonError, RwLock};
-///
-/// use zarr_store::{
-///     DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Prefix, ProcessLocks, PutMode, PutOutcome,
-///     ReadRange, Store, StoreError, StoreExt,
-/// };
-///
-/// /// Objects in a map.
-/// #[derive(Debug, Default)]
-/// struct MapStore {
-///     objects: RwLock<BTreeMap<Key, Vec<u8>>>,
-///     locks: ProcessLocks,
-/// }
-///
-/// impl Store for MapStore {
-///     fn get(
-///         &self,
-///         key: &Key,
-///         range: ReadRange<'_>,
-///         out: &mut Vec<u8>,
-///     ) -> Result<Option<ObjectMeta>, StoreError> {
-///         out.clear();
-///         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
-///         let Some(object) = objects.get(key) else { return Ok(None) };
-///         range.copy(key, object, out)?;
-///         // Without versions, readers cannot tell whether two calls read the same object.
-///         Ok(Some(ObjectMeta { size: object.len() as u64, version: None, modified: None }))
-///     }
-///
-///     fn put_opts(
-///         &self,
-///         key: &Key,
-///         pieces: &[IoSlice<'_>],
-///         mode: PutMode<'_>,
-///     ) -> Result<PutOutcome, StoreError> {
-///         mode.require_overwrite(key)?;
-///         let bytes = pieces.iter().flat_map(|piece| piece.iter().copied()).collect();
-///         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
-///         objects.insert(key.clone(), bytes);
-///         Ok(PutOutcome::Written)
-///     }
-///
-///     fn delete(&self, key: &Key) -> Result<(), StoreError> {
-///         self.objects.write().unwrap_or_else(PoisonError::into_inner).remove(key);
-///         Ok(())
-///     }
-///
-///     // A map has no links. The listing holds no lock.
-///     fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
-///         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
-///         let below = objects.keys().filter(|key| prefix.strip(key).is_some());
-///         let keys: Vec<Key> = below.cloned().collect();
-///         Box::new(keys.into_iter().map(Ok))
-///     }
-///
-///     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-///         let entry = |key: Key| -> Result<DirEntry, StoreError> {
-///             match prefix.strip(&key).and_then(|rest| rest.split_once('/')) {
-///                 Some((child, _)) => Ok(DirEntry::Prefix(prefix.join(child)?)),
-///                 None => Ok(DirEntry::Object(key)),
-///             }
-///         };
-///         let entries = self.list(prefix, Links::Follow).map(|key| entry(key?));
-///         match entries.collect::<Result<BTreeSet<_>, _>>() {
-///             Ok(entries) => Box::new(entries.into_iter().map(Ok)),
-///             Err(error) => Box::new(std::iter::once(Err(error))),
-///         }
-///     }
-///
-///     // No other process sees the map, but the guard must not claim more than it knows.
-///     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-///         self.locks.lock(key)
-///     }
-/// }
-///
-/// let store: Arc<dyn Store> = Arc::new(MapStore::default());
-/// # #[cfg(feature = "test-util")]
-/// zarr_store::conformance::all(&store);
-///
-/// // An update needs a lock that excludes other processes, unless the caller is the only writer.
-/// use zarr_store::{Change, UpdatePolicy, update};
-///
-/// let key = Key::new("a/c/0")?;
-/// store.put(&key, b"chunk")?;
-/// let mut append = |policy| {
-///     update(&*store, &key, policy, &mut Vec::new(), |_, bytes| {
-///         bytes.push(b'!');
-///         Ok::<_, StoreError>(Change::Put)
-///     })
-/// };
-/// assert!(matches!(append(UpdatePolicy::RequireExclusion), Err(StoreError::NoExclusion { .. })));
-/// append(UpdatePolicy::AcceptSingleProcess)?;
-/// assert_eq!(store.read(&key)?.as_deref(), Some(&b"chunk!"[..]));
-/// # Ok::<(), StoreError>(())
-/// ```
+#[doc = include_str!("map_store.md")]
 ///
 /// # Spec
 /// Zarr v3 core, "Abstract store interface": the readable, writeable and listable stores together.
@@ -240,6 +143,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     }
 
     /// Size and version of an object, `None` if there is none.
+    ///
     /// By default a [`get`](Store::get) of no bytes.
     ///
     /// # Errors
@@ -250,6 +154,7 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Reads a whole object into the caller's memory, if it has as many bytes as `out`: a
     /// [`get`](Store::get) without a buffer and a copy.
+    ///
     /// By default [`GetInto::Unsupported`]: the caller gets and copies.
     ///
     /// # Errors
@@ -263,6 +168,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Refuses an object of more than `most` bytes that is stored compressed, as in an archive that
     /// deflates: reading it would take memory beyond the size of the input. Objects that are stored
     /// uncompressed pass, and missing objects too.
+    ///
     /// By default everything passes.
     ///
     /// # Errors
@@ -275,6 +181,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// The keys of [`list`](Store::list) with [`Links::Follow`], each with the size and version
     /// that listings of the store contain. Two listings describe an unchanged object in the same
     /// way; [`head`](Store::head) may contain more, since some servers have no `ETag`s in listings.
+    ///
     /// `None` by default: the caller looks up each key.
     ///
     /// # Errors
@@ -457,6 +364,7 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// The store's own asynchronous interface, if it has one: reads that wait for responses without
     /// a thread each.
+    ///
     /// `None` by default: the store is then read on threads where blocking is allowed. These
     /// threads belong to no runtime of the caller: a store that needs a runtime keeps a handle to
     /// it.
@@ -466,6 +374,7 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Begins a session: puts that take effect together. Waits for another session of the store to
     /// end, if there may be only one at a time.
+    ///
     /// `None`, the default, if the store has no sessions: each put takes effect alone. Callers use
     /// [`Session::begin`].
     ///
@@ -477,6 +386,7 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// The same store, with puts that verify the written object: its length, and its ETag or the
     /// like. A put that the store acknowledged but did not store is then an error.
+    ///
     /// `None` by default: the store cannot verify more than it has answered.
     fn checked(&self) -> Option<Arc<dyn Store>> {
         None
@@ -486,6 +396,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// root: the file system of a folder, or the bucket of a path in it. Groups above the root are
     /// found there. There can be two for a folder that was opened through a link: first by the path
     /// as it was given, if the link may be followed, then by the path without links.
+    ///
     /// None by default: nothing is known to be above the root.
     fn outer_stores(&self) -> Vec<(Arc<dyn Store>, Prefix)> {
         Vec::new()
@@ -493,6 +404,7 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Called after a change that is done, if the consolidated metadata of a group above it could not
     /// be brought up to date.
+    ///
     /// Does nothing by default.
     fn out_of_date(&self, cause: &(dyn Error + 'static)) {
         let _ = cause;
