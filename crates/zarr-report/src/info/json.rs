@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use zarr_array::{Array, ChunkLayout};
 use zarr_metadata::{FillValue, Finding};
 
-use super::ArrayInfo;
+use super::{ArrayInfo, Interrupted};
 use crate::format::pretty::raw;
 use crate::words;
 
@@ -44,7 +44,7 @@ struct ArrayJson<'a> {
 impl ArrayInfo {
     /// As `info --json` prints it.
     pub fn json(&self) -> impl Serialize + '_ {
-        let Self { metadata, bound, error, layout, stored, inner, unfinished, .. } = self;
+        let Self { metadata, bound, layout, stored, inner, unfinished } = self;
         let stored = stored.as_ref();
         // In canonical form if the type is interpreted.
         let fill = metadata.fill_value();
@@ -83,7 +83,7 @@ impl ArrayInfo {
             compiled: bound.as_ref().ok().map(compiled),
             data_type: raw(&metadata.data_type().to_json()),
             dimension_names: metadata.dimension_names(),
-            error: error.clone(),
+            error: bound.as_ref().err().map(|(_, words)| words.clone()),
             fill_value: raw(fill.json()),
             findings: metadata.findings().iter().map(finding).collect(),
             members: bound
@@ -94,7 +94,7 @@ impl ArrayInfo {
             node_type: "array",
             readable: bound.is_ok(),
             shape: metadata.shape(),
-            unfinished: unfinished.as_deref(),
+            unfinished: unfinished.as_ref().map(Interrupted::text),
             zarr_format: metadata.is_version_2().then_some(2),
         }
     }

@@ -26,14 +26,12 @@ const FIELDS: usize = 50;
 /// The description of an array: its document in words, its compiled codecs, and its stored chunks.
 pub struct ArrayInfo {
     metadata: ArrayMetadata,
-    bound: Result<Array, ArrayError>,
-    /// Why the array is not open.
-    error: Option<String>,
+    /// The array, or why it is not open, with the words for that.
+    bound: Result<Array, (ArrayError, String)>,
     layout: Option<ChunkLayout>,
     stored: Option<Stored>,
     inner: Option<Inner>,
-    interrupted: Option<Interrupted>,
-    unfinished: Option<String>,
+    unfinished: Option<Interrupted>,
 }
 
 impl ArrayInfo {
@@ -59,14 +57,16 @@ impl ArrayInfo {
     ) -> Self {
         // A store that cannot be listed (HTTP) can still be described.
         let stored = layout.as_ref().and_then(|layout| stored(store, layout, quick).ok());
-        let interrupted = layout.as_ref().and_then(|layout| unfinished(&**store, layout.prefix()));
-        let unfinished = interrupted.as_ref().map(ToString::to_string);
-        let error = bound.as_ref().err().map(ToString::to_string);
+        let unfinished = layout.as_ref().and_then(|layout| unfinished(&**store, layout.prefix()));
         let inner = match (&bound, &stored) {
             (Ok(array), Some(stored)) => inner(array, stored),
             _ => None,
         };
-        Self { metadata, bound, error, layout, stored, inner, interrupted, unfinished }
+        let bound = bound.map_err(|error| {
+            let words = error.to_string();
+            (error, words)
+        });
+        Self { metadata, bound, layout, stored, inner, unfinished }
     }
 
     /// With other words for why the array is not open and for what was interrupted: a program says
@@ -92,17 +92,18 @@ impl ArrayInfo {
         error: impl FnOnce(&ArrayError) -> String,
         interrupted: impl FnOnce(&Interrupted) -> String,
     ) -> Self {
-        Self {
-            error: self.bound.as_ref().err().map(error),
-            unfinished: self.interrupted.as_ref().map(interrupted),
-            ..self
-        }
+        let bound = self.bound.map_err(|(cause, _)| {
+            let words = error(&cause);
+            (cause, words)
+        });
+        let unfinished = self.unfinished.map(|it| it.in_words(interrupted));
+        Self { bound, unfinished, ..self }
     }
 
     /// In words.
     #[must_use]
     pub fn table(&self) -> Table {
-        let Self { metadata, bound, error, layout, stored, inner, unfinished, .. } = self;
+        let Self { metadata, bound, layout, stored, inner, unfinished } = self;
         let stored = stored.as_ref();
         let mut table = Table::default();
         let elements =
@@ -151,7 +152,7 @@ impl ArrayInfo {
                     table.row("compiled", words::transform(&codec));
                 }
             }
-            Err(_) => table.row("not readable", error.clone().unwrap_or_default()),
+            Err((_, words)) => table.row("not readable", words.clone()),
         }
         // Of version 2 and of virtual joins the table of programs says nothing.
         let is_joined = bound.as_ref().is_ok_and(|array| array.members().is_some());
@@ -163,7 +164,7 @@ impl ArrayInfo {
             table.row("finding", finding.to_string());
         }
         if let Some(unfinished) = unfinished {
-            table.row("unfinished", unfinished);
+            table.row("unfinished", unfinished.text());
         }
         table
     }

@@ -20,6 +20,15 @@ impl Interrupted {
         self.work
     }
 
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The same, in the words that a program has for it.
+    pub(super) fn in_words(self, words: impl FnOnce(&Self) -> String) -> Self {
+        Self { text: words(&self), ..self }
+    }
+
     /// Whether the operation can be resumed. Others start again.
     #[must_use]
     pub fn is_resumable(&self) -> bool {
