@@ -118,7 +118,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "targets",
-        about: "tests of the kernels on other processors, of stores and the command on Windows; types on macOS",
+        about: "tests of the kernels on other processors, of stores, arrays and copies on Windows; types on macOS",
         run: targets::targets,
     },
     Command {

@@ -76,7 +76,7 @@ pub(crate) fn wheels(arguments: &[String]) -> Outcome {
         build(&["--interpreter", FREE_THREADED])?;
         files.push(the_file(&folder, &format!("-cp314t-{OLDEST_LINUX}_"))?);
     }
-    fs::remove_dir_all(&unpacked).map_err(|error| format!("{}: {error}", unpacked.display()))?;
+    remove_folder(&unpacked)?;
     for file in files {
         let bytes = fs::metadata(&file).map_err(|error| error.to_string())?.len();
         println!("{}  {bytes} bytes", file.display());
