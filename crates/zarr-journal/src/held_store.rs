@@ -1,11 +1,11 @@
 //! A store that only the run of a marker changes.
 
-use std::io::{self, IoSlice, Write};
+use std::io::IoSlice;
 use std::sync::Arc;
 
 use zarr_store::{
     AsyncStore, Key, Layer, Operation, PieceWriter, PutMode, PutOutcome, ReadRange, Store,
-    StoreError,
+    StoreError, put_by,
 };
 
 use crate::hold::{Hold, Means};
@@ -181,37 +181,17 @@ impl Layer for HeldStore {
             return Ok(None);
         }
         let Some(pieces) = self.inner().put_in_pieces(key)? else { return Ok(None) };
-        Ok(Some(Box::new(HeldPieces { store: self, key: key.clone(), pieces })))
-    }
-}
-
-/// An object in pieces. Others may lock the marker while they are written, and it counts when the
-/// object is put.
-struct HeldPieces<'s> {
-    store: &'s HeldStore,
-    key: Key,
-    pieces: Box<dyn PieceWriter + 's>,
-}
-
-impl Write for HeldPieces<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.pieces.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.pieces.flush()
-    }
-}
-
-impl PieceWriter for HeldPieces<'_> {
-    fn put(self: Box<Self>) -> Result<(), StoreError> {
-        let Self { store, key, pieces } = *self;
-        store.pass(Operation::Put, key.as_str(), || {
-            match store.only_missing && store.inner().head(&key)?.is_some() {
-                true => Ok(()),
-                false => pieces.put(),
-            }
-        })
+        let key = key.clone();
+        // Others may lock the marker while the pieces are written.
+        let put = move |pieces: Box<dyn PieceWriter + '_>| {
+            self.pass(Operation::Put, key.as_str(), || {
+                match self.only_missing && self.inner().head(&key)?.is_some() {
+                    true => Ok(()),
+                    false => pieces.put(),
+                }
+            })
+        };
+        Ok(Some(put_by(pieces, put)))
     }
 }
 

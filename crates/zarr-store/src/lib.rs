@@ -78,7 +78,7 @@ pub use self::store::layer::Layer;
 pub use self::store::listing::{Listing, failed_listing, until_error};
 pub use self::store::put_from::{ObjectFile, ObjectSource, PutFrom, Sharing};
 pub use self::store::read_range::ReadRange;
-pub use self::store::rewriting::{PieceWriter, Rewrite, RewritePiece};
+pub use self::store::rewriting::{PieceWriter, Rewrite, RewritePiece, put_by};
 pub use self::store::session::Session;
 pub use self::store::types::{
     Capabilities, DirEntry, GetInto, KeyFilter, Links, LockGuard, LockScope, ObjectMeta, PutMode,

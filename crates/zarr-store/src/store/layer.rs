@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::io::{self, IoSlice, Write};
+use std::io::IoSlice;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use crate::{
     AsyncStore, Capabilities, DirEntry, GetInto, Key, KeyFilter, Links, Listing, Location,
     LockGuard, ObjectFile, ObjectMeta, ObjectSource, Operation, PieceWriter, Prefix, PutFrom,
     PutMode, PutOutcome, ReadRange, Rewrite, RewritePiece, Session, Sharing, Store, StoreError,
+    put_by,
 };
 
 /// A store that wraps another store, its inner store, and passes on every operation. It can count,
@@ -245,37 +246,17 @@ pub trait Layer: fmt::Debug + Send + Sync {
     where
         Self: Sized,
     {
-        let Some(inner) = self.inner().put_in_pieces(key)? else { return Ok(None) };
-        Ok(Some(Box::new(Passed { layer: self, key: key.clone(), inner })))
+        let Some(pieces) = self.inner().put_in_pieces(key)? else { return Ok(None) };
+        let key = key.clone();
+        let put = move |pieces: Box<dyn PieceWriter + '_>| {
+            self.pass(Operation::Put, key.as_str(), || pieces.put())
+        };
+        Ok(Some(put_by(pieces, put)))
     }
 
     /// See [`Store::without_key`].
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<()> {
         self.pass(Operation::List, prefix.as_str(), || self.inner().without_key(prefix, found))
-    }
-}
-
-/// An object in pieces, whose put passes the layer.
-struct Passed<'l, L> {
-    layer: &'l L,
-    key: Key,
-    inner: Box<dyn PieceWriter + 'l>,
-}
-
-impl<L> Write for Passed<'_, L> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.inner.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
-}
-
-impl<L: Layer> PieceWriter for Passed<'_, L> {
-    fn put(self: Box<Self>) -> Result<()> {
-        let Self { layer, key, inner } = *self;
-        layer.pass(Operation::Put, key.as_str(), || inner.put())
     }
 }
 
