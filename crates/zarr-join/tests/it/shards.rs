@@ -13,7 +13,7 @@ use zarr_store_tests::objects;
 use crate::cases::{Random, expected, whole};
 
 /// An array of bytes, of chunks or shards of these edges on each axis.
-fn array(shape: &[u64], edges: &[Vec<u64>], codecs: &[Codec]) -> ArrayMetadata {
+pub(crate) fn array(shape: &[u64], edges: &[Vec<u64>], codecs: &[Codec]) -> ArrayMetadata {
     let chunk_shapes = edges.iter().map(|edges| match &**edges {
         [edge] => ChunkEdges::Regular(*edge),
         edges => edges.into(),
@@ -28,7 +28,7 @@ fn array(shape: &[u64], edges: &[Vec<u64>], codecs: &[Codec]) -> ArrayMetadata {
     builder.codecs(codecs.to_vec()).build().expect("valid")
 }
 
-fn shard(unit: &[u64], codecs: &[Codec], location: IndexLocation) -> Vec<Codec> {
+pub(crate) fn shard(unit: &[u64], codecs: &[Codec], location: IndexLocation) -> Vec<Codec> {
     let mut shard = Sharding::new(unit, codecs.to_vec());
     shard.index_location = location;
     vec![Codec::ShardingIndexed(Box::new(shard))]

@@ -5,37 +5,13 @@ use std::sync::Arc;
 use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, Group, Selection};
 use zarr_join::rearrange::{Rearrangement, Span};
-use zarr_metadata::{
-    ArrayBuilder, ArrayMetadata, ChunkEdges, ChunkGrid, Codec, DataType, GroupMetadata,
-    IndexLocation, Sharding,
-};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec, DataType, GroupMetadata, IndexLocation};
 use zarr_store_tests::sampled;
 
 use super::groups::{at, open, run, settle};
 use super::{found, objects, rows};
 use crate::cases::Random;
-
-fn sharded(unit: &[u64], codecs: &[Codec], location: IndexLocation) -> Vec<Codec> {
-    let mut shard = Sharding::new(unit, codecs.to_vec());
-    shard.index_location = location;
-    vec![Codec::ShardingIndexed(Box::new(shard))]
-}
-
-/// An array of bytes, of chunks or shards of these edges on each axis.
-fn array(shape: &[u64], edges: &[Vec<u64>], codecs: &[Codec]) -> ArrayMetadata {
-    let chunk_shapes = edges.iter().map(|edges| match &**edges {
-        [edge] => ChunkEdges::Regular(*edge),
-        edges => edges.into(),
-    });
-    let builder = ArrayBuilder::new(shape, DataType::Uint8).fill_value(0);
-    let builder = match edges.iter().all(|edges| edges.len() == 1) {
-        true => builder.chunk_shape(edges.concat()),
-        false => {
-            builder.chunk_grid(ChunkGrid::Rectilinear { chunk_shapes: chunk_shapes.collect() })
-        }
-    };
-    builder.codecs(codecs.to_vec()).build().expect("valid")
-}
+use crate::shards::{array, shard};
 
 /// An array with elements, whole boxes of which are the fill value.
 fn stored(random: &mut Random, metadata: ArrayMetadata) -> Array {
@@ -86,9 +62,9 @@ fn appended_shards_have_the_elements_of_both_in_any_layout() {
                 0 => array(&shape, &regular(&[1, 1]), codecs),
                 // Shards within shards.
                 1 => {
-                    let within = sharded(&units, codecs, location);
+                    let within = shard(&units, codecs, location);
                     let units = units.map(|unit| unit * 2);
-                    array(&shape, &regular(&[4, 2]), &sharded(&units, &within, location))
+                    array(&shape, &regular(&[4, 2]), &shard(&units, &within, location))
                 }
                 // Edges of several lengths.
                 2 => {
@@ -97,17 +73,17 @@ fn appended_shards_have_the_elements_of_both_in_any_layout() {
                     while edges[axis].iter().sum::<u64>() < length || edges[axis].len() < 2 {
                         edges[axis].push(units[axis] * (1 + random.below(4)));
                     }
-                    array(&shape, &edges, &sharded(&units, codecs, location))
+                    array(&shape, &edges, &shard(&units, codecs, location))
                 }
                 // A codec after the shards: they are one unit.
                 3 => {
-                    let mut codecs = sharded(&units, codecs, location);
+                    let mut codecs = shard(&units, codecs, location);
                     codecs.push(Codec::Crc32c);
                     array(&shape, &regular(&[3, 2]), &codecs)
                 }
                 _ => {
                     let n = [1 + random.below(4), 1 + random.below(4)];
-                    array(&shape, &regular(&n), &sharded(&units, codecs, location))
+                    array(&shape, &regular(&n), &shard(&units, codecs, location))
                 }
             }
         };
@@ -176,7 +152,7 @@ fn damage(store: &dyn Store, key: &str, count: usize) {
 }
 
 fn checked(length: u64) -> ArrayMetadata {
-    let codecs = sharded(&[2], &[Codec::bytes(), Codec::Crc32c], IndexLocation::End);
+    let codecs = shard(&[2], &[Codec::bytes(), Codec::Crc32c], IndexLocation::End);
     array(&[length], &[vec![12]], &codecs)
 }
 
