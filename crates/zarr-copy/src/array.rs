@@ -113,10 +113,7 @@ fn refuse_other_document(here: Endpoint<'_>, from: &Array) -> Result<(), Transfe
         && found.codecs() == opened.codecs();
     match is_same {
         true => Ok(()),
-        false => {
-            let keys = vec![node::metadata_key(here.prefix)];
-            Err(TransferError::ChangedMeanwhile { keys, count: 1 })
-        }
+        false => Err(TransferError::changed(node::metadata_key(here.prefix))),
     }
 }
 

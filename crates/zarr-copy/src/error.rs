@@ -300,6 +300,11 @@ pub enum TransferError {
 }
 
 impl TransferError {
+    /// The error of one object of the source that has changed.
+    pub(crate) fn changed(key: impl ToString) -> Self {
+        Self::ChangedMeanwhile { keys: vec![key.to_string()], count: 1 }
+    }
+
     /// What would allow the copy, if the caller can.
     #[must_use]
     pub fn remedy(&self) -> Option<Remedy> {

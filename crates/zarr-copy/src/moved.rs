@@ -451,8 +451,7 @@ impl<W: UnitWork> UnitMover<'_, W> {
         };
         if found.is_none() {
             // Its index was read.
-            let keys = vec![key.to_string()];
-            return Err(TransferError::ChangedMeanwhile { keys, count: 1 }.into());
+            return Err(TransferError::changed(key).into());
         }
         if let ([number], [_]) = (&**numbers, &**ranges) {
             return Ok(vec![(*number, bytes)]);

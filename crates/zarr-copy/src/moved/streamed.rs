@@ -100,10 +100,7 @@ impl<W: UnitWork> UnitMover<'_, W> {
                 let found = units.iter().map(|(_, bytes)| wide(bytes.len()));
                 match found.eq(lengths.iter().copied()) {
                     true => Ok(units),
-                    false => {
-                        let keys = vec![request.key.to_string()];
-                        Err(TransferError::ChangedMeanwhile { keys, count: 1 }.into())
-                    }
+                    false => Err(TransferError::changed(&request.key).into()),
                 }
             });
             let read = read.map_err(|error| self.refused(chunk).unwrap_or(error))?;
@@ -164,10 +161,7 @@ impl<W: UnitWork> UnitMover<'_, W> {
                 self.put_in_pieces(key, out, (&[], IndexLocation::End), &requests, chunk)?;
                 Ok(true)
             }
-            PutFrom::Changed => {
-                let keys = vec![from_key.to_string()];
-                Err(TransferError::ChangedMeanwhile { keys, count: 1 }.into())
-            }
+            PutFrom::Changed => Err(TransferError::changed(from_key).into()),
             _ => {
                 self.work.moved(meta.size);
                 Ok(true)
