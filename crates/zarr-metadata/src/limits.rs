@@ -9,12 +9,12 @@ use crate::error::rule::Rule;
 
 /// The most dimensions that an array may have, at any place of a codec chain.
 ///
-/// More is an error that breaks [`Rule::TOO_MANY_DIMENSIONS`].
+/// More is an error that breaks the rule `too-many-dimensions`.
 pub const MAX_RANK: usize = 1024;
 
 /// The most codecs that one chain may have; chains within shards are counted separately.
 ///
-/// More is an error that breaks [`Rule::TOO_MANY_CODECS`].
+/// More is an error that breaks the rule `too-many-codecs`.
 pub const MAX_CODECS: usize = 1024;
 
 /// Refuses an array of more dimensions than [`MAX_RANK`].
@@ -40,7 +40,7 @@ pub(crate) fn check_codecs(codecs: usize) -> Result<(), MetadataError> {
 /// The most bytes that an element of strings, bytes, raw bits or records may have: 1 MiB.
 ///
 /// A few characters of a document declare the length of such an element, and its fill value is
-/// kept in memory. More is an error that breaks [`Rule::ELEMENT_TOO_LARGE`].
+/// kept in memory. More is an error that breaks the rule `element-too-large`.
 pub const MAX_ELEMENT_SIZE: usize = 1 << 20;
 
 /// Refuses an element of more bytes than [`MAX_ELEMENT_SIZE`].

@@ -35,11 +35,11 @@ impl fmt::Display for Severity {
 
 /// A rule, with its id and the severity of breaking it.
 ///
-/// The constants are the rules of a `zarr.json`.
+/// [`Rule::ALL`] has the rules of a `zarr.json`. The constants are those that other crates check
+/// too, such as the ones that need chunk shapes.
 /// [`MetadataError::rule`](crate::MetadataError::rule) names the rule that a document breaks.
-/// [`Finding::rule`](crate::Finding::rule) names a broken rule that does not prevent reading. Rules
-/// that need chunk shapes are checked by the crates that bind chains and grids. A crate that
-/// examines more than documents declares its rules with [`Rule::new`].
+/// [`Finding::rule`](crate::Finding::rule) names a broken rule that does not prevent reading. A
+/// crate that examines more than documents declares its rules with [`Rule::new`].
 ///
 /// # Examples
 /// ```
@@ -89,21 +89,54 @@ impl fmt::Display for Rule {
 }
 
 macro_rules! rules {
-    ($($name:ident $id:literal $severity:ident $text:literal;)*) => {
+    ($([$vis:vis] $($name:ident $id:literal $severity:ident $text:literal;)*)*) => {
         impl Rule {
-            $(
+            $($(
                 #[doc = concat!("`", $id, "`: ", $text, ".")]
-                pub const $name: Rule = Rule::new($id, Severity::$severity, $text);
-            )*
+                $vis const $name: Rule = Rule::new($id, Severity::$severity, $text);
+            )*)*
 
             /// Every rule of a `zarr.json`.
-            pub const ALL: &[Rule] = &[$(Rule::$name),*];
+            pub const ALL: &[Rule] = &[$($(Rule::$name),*),*];
         }
     };
 }
 
 rules! {
+    [pub]
     NOT_JSON "not-json" Error "a document must be one JSON object, in UTF-8";
+    GRID_RANK "grid-rank" Error "a grid must have one entry per dimension of the array";
+    GRID_ZERO_EDGE "grid-zero-edge" Error "an edge must be at least 1";
+    GRID_RUN "grid-run" Error "a run must be [length, count], two integers of at least 1";
+    GRID_TOO_SHORT "grid-too-short" Error "the edges of an axis must sum to at least its length";
+    GRID_OVERFLOW "grid-overflow" Error "the edges of an axis must sum to less than 2^64";
+    CHAIN_ORDER "chain-order" Error "`codecs` must be an array of array-to-array codecs, then one \
+        array-to-bytes codec, then bytes-to-bytes codecs";
+    BYTES_ENDIAN_MISSING "bytes-endian-missing" Error "`bytes` must have an `endian` if elements \
+        have several bytes";
+    PACKBITS_BIT_RANGE "packbits-bit-range" Error "`first_bit` must be at most `last_bit`, and \
+        `last_bit` less than the number of bits of a component";
+    RESHAPE_INCREASING "reshape-increasing" Error "input dimensions must increase over the whole of \
+        `shape`";
+    RESHAPE_INPUT_DIM "reshape-input-dim" Error "an input dimension must be a dimension of the \
+        input";
+    RESHAPE_ELEMENTS "reshape-elements" Error "`reshape` must keep the number of elements of every chunk";
+    RESHAPE_DIVIDES "reshape-divides" Error "the sizes beside -1 must divide the number of elements of \
+        every chunk";
+    RESHAPE_PLACE "reshape-place" Error "an input dimension must have as many elements before it \
+        and after it in the output as in the input";
+    RESHAPE_OVERFLOW "reshape-overflow" Error "the product of the sizes of `shape` must be less \
+        than 2^64";
+    TRANSPOSE_PERMUTATION "transpose-permutation" Error "`order` must contain each dimension once";
+    SHARDING_RANK "sharding-rank" Error "`chunk_shape` of shards must have one entry per \
+        dimension of the input";
+    SHARDING_DIVIDES "sharding-divides" Error "`chunk_shape` of shards must divide every chunk";
+    SHARDING_INDEX_SIZE "sharding-index-size" Error "`index_codecs` must encode the index to a \
+        fixed size";
+    NUMCODECS_PACKBITS "numcodecs-packbits" Error "`numcodecs.packbits` must have an input of \
+        bool, and `bytes` after it";
+    CHUNK_TOO_LARGE "chunk-too-large" Error "a chunk must have less than 2^64 elements";
+    [pub(crate)]
     TOO_DEEP "too-deep" Error "a document must be nested at most 128 levels deep, a limit of this \
         reader";
     TOO_MANY_DIMENSIONS "too-many-dimensions" Error "an array must have at most 1024 dimensions \
@@ -143,7 +176,6 @@ rules! {
         records must have at most 1 MiB, a limit of this reader";
     UNKNOWN_CHUNK_GRID "unknown-chunk-grid" Error "no other chunk grid than `regular` and `rectilinear` is \
         known: the elements cannot be read";
-    GRID_RANK "grid-rank" Error "a grid must have one entry per dimension of the array";
     REGULAR_CHUNK_SHAPE "regular-chunk-shape" Error "`chunk_shape` of a regular grid must be an array of \
         integers of at least 1";
     GRID_KIND "grid-kind" Error "`kind` of a rectilinear grid must be \"inline\"";
@@ -151,10 +183,6 @@ rules! {
         a `chunk_shape`";
     GRID_AXIS "grid-axis" Error "an axis of a rectilinear grid must be an integer or an array of edges";
     GRID_EDGE "grid-edge" Error "an entry of a list of edges must be an integer or a run";
-    GRID_ZERO_EDGE "grid-zero-edge" Error "an edge must be at least 1";
-    GRID_RUN "grid-run" Error "a run must be [length, count], two integers of at least 1";
-    GRID_TOO_SHORT "grid-too-short" Error "the edges of an axis must sum to at least its length";
-    GRID_OVERFLOW "grid-overflow" Error "the edges of an axis must sum to less than 2^64";
     UNKNOWN_CHUNK_KEY_ENCODING "unknown-chunk-key-encoding" Error "no other chunk key encoding than \
         `default`, `v2`, `template` and `zarrs.default_suffix` is known: the elements cannot be read";
     CHUNK_KEY_FORMAT "chunk-key-format" Error "a format or suffix of chunk keys must give each chunk a \
@@ -174,11 +202,7 @@ rules! {
         as many code points as its data type has";
     FILL_VALUE_STRUCT "fill-value-struct" Error "a fill value of records must be an object with \
         exactly one value per field";
-    CHAIN_ORDER "chain-order" Error "`codecs` must be an array of array-to-array codecs, then one \
-        array-to-bytes codec, then bytes-to-bytes codecs";
     BYTES_ENDIAN "bytes-endian" Error "`endian` must be \"little\" or \"big\"";
-    BYTES_ENDIAN_MISSING "bytes-endian-missing" Error "`bytes` must have an `endian` if elements \
-        have several bytes";
     BYTES_DATA_TYPE "bytes-data-type" Error "the data type under `bytes` must have a fixed size";
     VLEN_DATA_TYPE "vlen-data-type" Error "the data type must be `string` under `vlen-utf8` and \
         `numcodecs.json2`, and `bytes` under `vlen-bytes`";
@@ -190,35 +214,16 @@ rules! {
         \"first_byte\" or \"last_byte\"";
     PACKBITS_BIT "packbits-bit" Error "`first_bit` and `last_bit` must be null or integers of at \
         least 0";
-    PACKBITS_BIT_RANGE "packbits-bit-range" Error "`first_bit` must be at most `last_bit`, and \
-        `last_bit` less than the number of bits of a component";
     PACKBITS_DATA_TYPE "packbits-data-type" Error "the data type under `packbits` must be bool, or \
         integers, floats or complex numbers of fixed size";
     RESHAPE_SHAPE "reshape-shape" Error "`shape` of `reshape` must be an array of sizes of at least 1, \
         lists of input dimensions and -1";
     RESHAPE_AUTO "reshape-auto" Error "`shape` of `reshape` must have at most one -1";
-    RESHAPE_INCREASING "reshape-increasing" Error "input dimensions must increase over the whole of \
-        `shape`";
-    RESHAPE_INPUT_DIM "reshape-input-dim" Error "an input dimension must be a dimension of the \
-        input";
-    RESHAPE_ELEMENTS "reshape-elements" Error "`reshape` must keep the number of elements of every chunk";
-    RESHAPE_DIVIDES "reshape-divides" Error "the sizes beside -1 must divide the number of elements of \
-        every chunk";
-    RESHAPE_PLACE "reshape-place" Error "an input dimension must have as many elements before it \
-        and after it in the output as in the input";
-    RESHAPE_OVERFLOW "reshape-overflow" Error "the product of the sizes of `shape` must be less \
-        than 2^64";
     TRANSPOSE_ORDER "transpose-order" Error "`order` must be an array of dimensions";
-    TRANSPOSE_PERMUTATION "transpose-permutation" Error "`order` must contain each dimension once";
     TRANSPOSE_RANK "transpose-rank" Error "`order` must have one entry per dimension of the input";
     SHARDING_CHUNK_SHAPE "sharding-chunk-shape" Error "`chunk_shape` of shards must be an array of \
         integers of at least 1";
-    SHARDING_RANK "sharding-rank" Error "`chunk_shape` of shards must have one entry per \
-        dimension of the input";
-    SHARDING_DIVIDES "sharding-divides" Error "`chunk_shape` of shards must divide every chunk";
     SHARDING_INDEX_LOCATION "sharding-index-location" Error "`index_location` must be \"start\" or \"end\"";
-    SHARDING_INDEX_SIZE "sharding-index-size" Error "`index_codecs` must encode the index to a \
-        fixed size";
     GZIP_CONFIGURATION "gzip-configuration" Error "`level` of `gzip` must be an integer from 0 to 9";
     ZSTD_CONFIGURATION "zstd-configuration" Error "`level` of `zstd` must be an integer from -131072 to \
         22, `checksum` a boolean";
@@ -234,9 +239,6 @@ rules! {
         document allows, for an array that zfp can compress";
     NUMCODECS_CONFIGURATION "numcodecs-configuration" Error "the members of a codec of numcodecs \
         must have values that numcodecs accepts";
-    NUMCODECS_PACKBITS "numcodecs-packbits" Error "`numcodecs.packbits` must have an input of \
-        bool, and `bytes` after it";
-    CHUNK_TOO_LARGE "chunk-too-large" Error "a chunk must have less than 2^64 elements";
     BARE_STRING_CODEC "bare-string-codec" Warning "a codec is written as a string, which others \
         refuse";
     BARE_STRING_CHUNK_KEY_ENCODING "bare-string-chunk-key-encoding" Warning "the key encoding is \

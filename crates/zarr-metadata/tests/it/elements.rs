@@ -180,7 +180,7 @@ fn sd_54_raw_bits_are_bytes_or_base64() {
     assert_eq!(data_type(&name).size(), Some(MAX_ELEMENT_SIZE));
     for bytes in [MAX_ELEMENT_SIZE + 1, (1 << 29) - 1] {
         let error = DataType::from_name(&format!("r{}", 8 * bytes)).unwrap_err();
-        assert_eq!(error.rule(), Some(Rule::ELEMENT_TOO_LARGE));
+        assert_eq!(error.rule().map(Rule::id), Some("element-too-large"));
         assert_eq!(RawBits::new(bytes), None);
     }
     assert_eq!(data_type("r24").element_layout().unwrap().swap_unit, 1);

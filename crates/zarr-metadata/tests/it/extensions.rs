@@ -2,7 +2,7 @@
 
 use zarr_metadata::{
     ArrayBuilder, ArrayMetadata, ChunkGrid, ChunkKeyEncoding, Codec, DataType, Extension,
-    FillValue, KeyTemplate, Rule, Separator,
+    FillValue, KeyTemplate, Separator,
 };
 
 use crate::support::{array, breaks, document, message};
@@ -17,7 +17,7 @@ fn sd_42_what_is_known_must_be_understood() {
     {
         let read = array(&[(member, json)]).unwrap();
         let [finding] = read.findings() else { panic!("{:?}", read.findings()) };
-        assert_eq!(finding.rule(), Rule::MUST_UNDERSTAND);
+        assert_eq!(finding.id(), "must-be-understood");
         assert_eq!(finding.path(), Some(format!("$.{member}.must_understand").as_str()));
         let allowed = json.replace("false", "true");
         assert_eq!(array(&[(member, &allowed)]).unwrap().findings(), []);
@@ -45,7 +45,7 @@ fn names_of_extensions() {
         );
     }
     let read = array(&[("data_type", "\"Int17\""), ("codecs", "[\"bytes\"]")]).unwrap();
-    assert!(read.findings().iter().any(|finding| finding.rule() == Rule::EXTENSION_NAME));
+    assert!(read.findings().iter().any(|finding| finding.id() == "extension-name"));
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn key_encodings_that_a_program_adds() {
     assert!(bare.contains("no configuration"), "{bare}");
     let skipped = json.replace("}}", "}, \"must_understand\": false}");
     let read = array(&[("chunk_key_encoding", &skipped)]).unwrap();
-    assert_eq!(read.findings()[0].rule(), Rule::MUST_UNDERSTAND);
+    assert_eq!(read.findings()[0].id(), "must-be-understood");
     for name in ["test.tiles", "default", "v2", "template", "zarrs.default_suffix"] {
         let error = message(ChunkKeyEncoding::add(name, |_| Err("never".into())));
         assert!(error.contains("known already"), "{error}");

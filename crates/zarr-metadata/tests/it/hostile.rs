@@ -183,14 +183,14 @@ fn ranks_and_chains_have_a_limit() {
         )]
     };
     type Changes<'a> = &'a dyn Fn(usize) -> Vec<(&'static str, String)>;
-    let rank = Rule::TOO_MANY_DIMENSIONS;
-    let cases: [(Changes<'_>, usize, Rule, &str); 6] = [
+    let rank = "too-many-dimensions";
+    let cases: [(Changes<'_>, usize, &str, &str); 6] = [
         (&shape, MAX_RANK, rank, "$.shape"),
         (&reshape, MAX_RANK, rank, "$.codecs[0].configuration.shape"),
         (&transpose, MAX_RANK, rank, "$.codecs[1].configuration.order"),
         (&shard, MAX_RANK, rank, "$.codecs[0].configuration.chunk_shape"),
-        (&chain, MAX_CODECS, Rule::TOO_MANY_CODECS, "$.codecs"),
-        (&index, MAX_CODECS, Rule::TOO_MANY_CODECS, "$.codecs[0].configuration.index_codecs"),
+        (&chain, MAX_CODECS, "too-many-codecs", "$.codecs"),
+        (&index, MAX_CODECS, "too-many-codecs", "$.codecs[0].configuration.index_codecs"),
     ];
     for (changes, limit, rule, path) in cases {
         let read = |count: usize| {
@@ -204,7 +204,7 @@ fn ranks_and_chains_have_a_limit() {
         }
         for count in [limit + 1, 100_000] {
             let error = read(count).unwrap_err();
-            assert_eq!((error.path(), error.rule()), (path, Some(rule)), "{error}");
+            assert_eq!((error.path(), error.rule().map(Rule::id)), (path, Some(rule)), "{error}");
             let reason = error.reason().to_string();
             assert!(reason.starts_with(&format!("found {count} ")), "{reason}");
             assert!(reason.contains("at most 1024, the limit of this reader"), "{reason}");

@@ -2,7 +2,7 @@
 //! what the programs wrote, and numcodecs' own defaults (`fixtures/other-writers.json`).
 
 use serde_json::{Value, json};
-use zarr_metadata::{ArrayMetadata, Rule};
+use zarr_metadata::ArrayMetadata;
 
 fn fixture() -> Value {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/other-writers.json");
@@ -26,7 +26,7 @@ fn habits_are_findings_at_their_places() {
         let found: Vec<&str> = array
             .findings()
             .iter()
-            .filter(|finding| finding.rule() == Rule::OTHER_WRITER)
+            .filter(|finding| finding.id() == "other-writer")
             .filter_map(|finding| finding.path())
             .collect();
         let expected: Vec<&str> =
