@@ -71,8 +71,6 @@ pub(crate) fn joined(
     let meaning = |group| GroupMeaning::of(group).only(&is_kept);
     let members: Vec<(&str, GroupMeaning)> =
         members.iter().map(|(name, group)| (name.as_str(), meaning(group))).collect();
-    GroupMeaning::joined(&members, axes).map_err(|error| JoinError::Convention {
-        member: error.member.into(),
-        reason: error.reason.into(),
-    })
+    GroupMeaning::joined(&members, axes)
+        .map_err(|error| JoinError::unfit(error.member, error.reason))
 }

@@ -6,7 +6,6 @@ use std::path::Path;
 use zarr_array::ArrayError;
 use zarr_array::store::{Operation, Remedy, StoreError, shown_url};
 use zarr_join::JoinError;
-use zarr_join::rearrange::RearrangeError;
 use zarr_metadata::Printable;
 
 /// The reason why a virtual join cannot be made or opened.
@@ -71,18 +70,6 @@ pub enum VirtualJoinError {
         /// The path or URL, with the path in the document.
         place: String,
     },
-    /// No array of a group has this dimension, or the axis of a group was given by a number.
-    #[error(
-        "{}: no array here has a dimension {}; the axis of a group is given by its name",
-        Printable(place),
-        Printable(dimension)
-    )]
-    NoDimension {
-        /// The group.
-        place: String,
-        /// The given name.
-        dimension: String,
-    },
     /// An array does not have this axis.
     #[error("{}: axis {axis} is out of range: the array has {rank} axes", Printable(place))]
     Axis {
@@ -112,37 +99,14 @@ pub enum VirtualJoinError {
         /// The other array.
         first: Box<str>,
     },
-    /// Spans that cannot be kept: not whole members, or one member twice.
-    #[error("{}: {cause}", Printable(place))]
-    Spans {
-        /// The array.
-        place: String,
-        /// The reason.
-        cause: RearrangeError,
-    },
-    /// The spans have no elements.
-    #[error("{}: axis {axis}: no elements would remain", Printable(place))]
-    Nothing {
-        /// The array.
-        place: String,
-        /// The axis.
-        axis: usize,
-    },
-    /// A member cannot be inserted here.
-    #[error("{}: {} cannot be inserted: {reason}", Printable(place), Printable(member))]
-    Insertion {
+    /// The spans do not fit an array or a group: an axis that it does not have, not whole members, or a
+    /// member that cannot be inserted here.
+    #[error("{}: {}", Printable(place), Printable(reason))]
+    Unfit {
         /// The array or group.
         place: String,
-        /// The name of the member.
-        member: Box<str>,
         /// The reason.
-        reason: &'static str,
-    },
-    /// Numbers of a narrower type would have to be converted, which members are not.
-    #[error("{}: a virtual join converts no values", Printable(place))]
-    Promotion {
-        /// The array or group.
-        place: String,
+        reason: String,
     },
     /// The document has changed since it was read.
     #[error("{}: the document was changed or removed meanwhile", Printable(place))]

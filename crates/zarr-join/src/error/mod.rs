@@ -48,26 +48,6 @@ pub enum JoinError {
         /// The error.
         cause: Box<ArrayError>,
     },
-    /// A property differs between a member and the first one.
-    #[error(
-        "{}: {what}: {}, but {} in {}",
-        Printable(member),
-        Printable(found),
-        Printable(expected),
-        Printable(first)
-    )]
-    Differs {
-        /// The member's name.
-        member: Box<str>,
-        /// The property, such as "data type".
-        what: &'static str,
-        /// The value of the member.
-        found: Box<str>,
-        /// The value of the other member.
-        expected: Box<str>,
-        /// The name of the other member.
-        first: Box<str>,
-    },
     /// A member has another data type than the first one.
     #[error(
         "{}: data type: {}, but {} in {}{}",
@@ -91,49 +71,6 @@ pub enum JoinError {
         reason: Option<Box<str>>,
         /// What converts the numbers.
         remedy: Option<Remedy>,
-    },
-    /// A member's fill value is not a value of the wider type that it would get.
-    #[error(
-        "{}: the fill value {} is no value of {data_type}, which the joined array has: copy the member \
-         with another fill value first",
-        Printable(member),
-        Printable(found)
-    )]
-    FillValue {
-        /// The member's name.
-        member: Box<str>,
-        /// The JSON text of its fill value.
-        found: Box<str>,
-        /// The wider type.
-        data_type: Box<str>,
-    },
-    /// Numbers of a narrower type would be written with a codec that may change them.
-    #[error(
-        "{}: the codec {} may change numbers of a narrower type that are written with it: copy the array \
-         with other codecs first",
-        Printable(member),
-        Printable(codec)
-    )]
-    Lossy {
-        /// The name of the array with the codec.
-        member: Box<str>,
-        /// The name of the codec.
-        codec: Box<str>,
-    },
-    /// The codecs of the members depend on their data type, and none of them has the wider one.
-    #[error(
-        "{}: the codec {} depends on the data type, which becomes {data_type}: copy the member with \
-         other codecs first",
-        Printable(member),
-        Printable(codec)
-    )]
-    Codec {
-        /// The name of the first member.
-        member: Box<str>,
-        /// The name of the codec.
-        codec: Box<str>,
-        /// The wider type.
-        data_type: Box<str>,
     },
     /// A member has another length than its neighbours on an axis along which it is not joined to
     /// them.
@@ -219,27 +156,6 @@ pub enum JoinError {
         /// What converts the times.
         remedy: Option<Remedy>,
     },
-    /// An attribute differs between a member and the first one.
-    #[error(
-        "{}: the attribute {} is {}, but {} in {}",
-        Printable(member),
-        Printable(attribute),
-        Printable(found),
-        Printable(expected),
-        Printable(first)
-    )]
-    Attribute {
-        /// The member's name.
-        member: Box<str>,
-        /// The attribute.
-        attribute: Box<str>,
-        /// Its JSON text in the member, or that it is absent.
-        found: Box<str>,
-        /// Its JSON text in the first member.
-        expected: Box<str>,
-        /// The name of the first member.
-        first: Box<str>,
-    },
     /// A member has a node that another one does not have.
     #[error(
         "{}: there is no {} here, as there is in {}",
@@ -255,25 +171,14 @@ pub enum JoinError {
         /// The name of the other member.
         other: Box<str>,
     },
-    /// By a convention the groups' arrays cannot be joined, or not so: see [`zarr_cf::GroupMeaning`].
+    /// A member does not fit the others, or a convention: a fill value, a codec, a dimension, an
+    /// attribute or the elements of an array that is not joined.
     #[error("{}: {}", Printable(member), Printable(reason))]
-    Convention {
-        /// The member's name, with the path of the group.
+    Unfit {
+        /// The member's name, with the path of the array or group in it.
         member: Box<str>,
         /// The reason and the way out.
         reason: Box<str>,
-    },
-    /// An array that is not joined differs between members.
-    #[error(
-        "{}: differs from {}, and has no axis along which to join them",
-        Printable(member),
-        Printable(first)
-    )]
-    Unequal {
-        /// The member's name, with the path of the array.
-        member: Box<str>,
-        /// The name of the other member, with the path of the array.
-        first: Box<str>,
     },
     /// No array has a dimension along which to join.
     #[error("no array has a dimension {}{}", Printable(dimensions), Known(known))]
@@ -305,18 +210,6 @@ pub enum JoinError {
         /// Their last value there.
         other: Box<str>,
     },
-    /// A member has no coordinates that would give it a place among the tiles.
-    #[error(
-        "{}: there are no coordinates of {}: an array of that name, with numbers or times",
-        Printable(member),
-        Printable(dimension)
-    )]
-    NoCoordinate {
-        /// The member's name.
-        member: Box<str>,
-        /// The dimension.
-        dimension: Box<str>,
-    },
     /// A member whose chunks must all be written has too many that are not stored.
     #[error(
         "{}: {}: {absent} chunks that are not stored would be written, and {allowed} are allowed: give \
@@ -333,22 +226,6 @@ pub enum JoinError {
         absent: u64,
         /// The number that is allowed.
         allowed: u64,
-    },
-    /// Two members have the same place among the tiles.
-    #[error("{}: it starts at the same coordinates as {}", Printable(member), Printable(other))]
-    SamePlace {
-        /// The member's name.
-        member: Box<str>,
-        /// The name of the other member.
-        other: Box<str>,
-    },
-    /// Two dimensions have one name, which then names neither.
-    #[error("{}: two dimensions have the name {}", Printable(place), Printable(dimension))]
-    DimensionTwice {
-        /// The name of the member, or the joined array.
-        place: Box<str>,
-        /// The name.
-        dimension: Box<str>,
     },
     /// The codec chain refers to axes, and may not fit an array with one more axis.
     #[error(
@@ -398,6 +275,25 @@ pub enum JoinError {
 impl JoinError {
     pub(crate) fn member(name: &str, cause: impl Into<ArrayError>) -> Self {
         Self::Member { member: name.into(), cause: Box::new(cause.into()) }
+    }
+
+    pub(crate) fn unfit(member: impl Into<Box<str>>, reason: impl Into<Box<str>>) -> Self {
+        Self::Unfit { member: member.into(), reason: reason.into() }
+    }
+
+    /// A property of a member that differs from another one's.
+    pub(crate) fn differs(
+        member: &str,
+        what: impl fmt::Display,
+        [found, expected]: [&str; 2],
+        first: &str,
+    ) -> Self {
+        Self::unfit(member, format!("{what}: {found}, but {expected} in {first}"))
+    }
+
+    /// Two dimensions have one name, which then names neither.
+    pub(crate) fn dimension_twice(place: &str, dimension: &str) -> Self {
+        Self::unfit(place, format!("two dimensions have the name {dimension}"))
     }
 
     pub(crate) fn target(cause: impl Into<ArrayError>) -> Self {

@@ -69,10 +69,7 @@ impl<'a> ArrangedGroups<'a> {
             self.dimensions.iter().map(|dimension| match *self.axes.numbers(path, dimension) {
                 [] => Ok(None),
                 [axis] => Ok(Some(axis)),
-                _ => Err(JoinError::DimensionTwice {
-                    place: first.name().into(),
-                    dimension: dimension.as_str().into(),
-                }),
+                _ => Err(JoinError::dimension_twice(first.name(), dimension)),
             });
         let axes: Vec<Option<usize>> = axes.collect::<Result<_, _>>()?;
         let mut tiles = vec![1_usize; rank];

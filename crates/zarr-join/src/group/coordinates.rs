@@ -271,9 +271,11 @@ pub(super) fn places(
         let mut firsts = Vec::with_capacity(trees.len());
         let (mut increase, mut decrease) = (false, false);
         for tree in trees {
-            let range = range(tree, first, path)?.ok_or_else(|| JoinError::NoCoordinate {
-                member: tree.name.as_ref().into(),
-                dimension: dimension.as_str().into(),
+            let range = range(tree, first, path)?.ok_or_else(|| {
+                let reason = format!(
+                    "there are no coordinates of {dimension}: an array of that name, with numbers or times"
+                );
+                JoinError::unfit(&*tree.name, reason)
             })?;
             increase |= range.direction() == Some(Ordering::Less);
             decrease |= range.direction() == Some(Ordering::Greater);

@@ -181,8 +181,7 @@ impl JoinGroups {
         let mut trees = self.members.iter().map(GroupTree::of).collect::<Result<Vec<_>, _>>()?;
         let first = trees.first().ok_or(JoinError::NoMembers)?;
         if let Some((path, reason)) = conventions::refused(&first.groups, Change::Join) {
-            let member = conventions::named(&first.name, path).into();
-            return Err(JoinError::Convention { member, reason: reason.into() }.into());
+            return Err(JoinError::unfit(conventions::named(&first.name, path), reason).into());
         }
         let mut indexes = trees.iter_mut().map(GroupTree::without_region_index);
         let region_indexes = indexes.next().unwrap_or_default();
@@ -207,9 +206,7 @@ impl JoinGroups {
         for (number, (dimension, count)) in dimensions.iter().zip(&counts).enumerate() {
             // Numbers from both ends may be those of one axis.
             if dimensions.iter().take(number).any(|before| before == dimension) {
-                let place = first.name.to_string().into();
-                let dimension = dimension.as_str().into();
-                return Err(JoinError::DimensionTwice { place, dimension }.into());
+                return Err(JoinError::dimension_twice(&first.name, dimension).into());
             }
             let lacks = |path: &String| axes.numbers(path, dimension).is_empty();
             // Of one dimension alone, an array that differs says more.
@@ -265,8 +262,9 @@ impl JoinGroups {
                     let Some(slot) = order.get_mut(number_of(place, &counts)) else { continue };
                     if let Some(other) = slot.replace(member) {
                         let name = |at: usize| trees.get(at).map_or("", |tree| &*tree.name);
-                        let (member, other) = (name(member).into(), name(other).into());
-                        return Err(JoinError::SamePlace { member, other });
+                        let reason =
+                            format!("it starts at the same coordinates as {}", name(other));
+                        return Err(JoinError::unfit(name(member), reason));
                     }
                 }
                 let (dimensions, members) =

@@ -211,8 +211,7 @@ impl Join {
         if self.alike.is_none() {
             for member in &self.members {
                 if let Some(reason) = conventions::refused_alone(member.array()) {
-                    let (member, reason) = (member.name().into(), reason.into());
-                    return Err(JoinError::Convention { member, reason }.into());
+                    return Err(JoinError::unfit(member.name(), reason).into());
                 }
             }
         }
@@ -268,10 +267,13 @@ fn with_stored_codecs(first: &Member, members: &[Member]) -> Result<ArrayMetadat
     }
     let codecs = match of.is_widened() {
         false => of.stored().codecs().to_vec(),
-        true => chain_for(first.stored().codecs()).map_err(|codec| JoinError::Codec {
-            member: first.name().into(),
-            codec: codec.into(),
-            data_type: metadata.data_type().to_string().into(),
+        true => chain_for(first.stored().codecs()).map_err(|codec| {
+            let data_type = metadata.data_type();
+            let reason = format!(
+                "the codec {codec} depends on the data type, which becomes {data_type}: copy the \
+                 member with other codecs first"
+            );
+            JoinError::unfit(first.name(), reason)
         })?,
     };
     metadata.with_codecs(&codecs).map_err(JoinError::Metadata)
@@ -309,10 +311,7 @@ fn named(metadata: ArrayMetadata, axis: usize, name: String) -> Result<ArrayMeta
     let rank = metadata.shape().len();
     let mut names = old.unwrap_or_else(|| vec![None; rank]);
     if names.iter().flatten().any(|known| *known == name) {
-        return Err(JoinError::DimensionTwice {
-            place: "the joined array".into(),
-            dimension: name.into(),
-        });
+        return Err(JoinError::dimension_twice("the joined array", &name));
     }
     if let Some(slot) = names.get_mut(axis) {
         *slot = Some(name);

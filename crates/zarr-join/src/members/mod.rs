@@ -175,12 +175,8 @@ pub(crate) fn check_tiles(counts: &[usize], members: usize, rank: usize) -> Resu
 
 /// Refuses a member of another rank, data type or other dimension names.
 pub(crate) fn same_kind(member: &Member, first: &Member) -> Result<(), JoinError> {
-    let differs = |what: &'static str, found: String, expected: String| JoinError::Differs {
-        member: member.name().into(),
-        what,
-        found: found.into(),
-        expected: expected.into(),
-        first: first.name().into(),
+    let differs = |what: &str, found: String, expected: String| {
+        JoinError::differs(member.name(), what, [&found, &expected], first.name())
     };
     let (array, other) = (member.array(), first.array());
     if array.shape().len() != other.shape().len() {

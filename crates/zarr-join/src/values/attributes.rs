@@ -170,13 +170,9 @@ fn check_equal(members: &[Attributes<'_>], name: &str) -> Result<(), JoinError> 
                     (attribute, text(found), text(expected))
                 }
             };
-            return Err(JoinError::Attribute {
-                member: member.member.into(),
-                attribute: attribute.into(),
-                found: text(found).into(),
-                expected: text(expected).into(),
-                first: first.member.into(),
-            });
+            let (found, expected, first) = (text(found), text(expected), first.member);
+            let reason = format!("the attribute {attribute} is {found}, but {expected} in {first}");
+            return Err(JoinError::unfit(member.member, reason));
         }
     }
     Ok(())

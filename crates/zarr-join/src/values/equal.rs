@@ -9,8 +9,11 @@ use crate::member::Member;
 pub(crate) fn check_equal(member: &Member, first: &Member) -> Result<(), JoinError> {
     /// The most bytes of elements that are compared at once.
     const PIECE: u64 = 16 << 20;
-    let unequal =
-        || JoinError::Unequal { member: member.name().into(), first: first.name().into() };
+    let unequal = || {
+        let first = first.name();
+        let reason = format!("differs from {first}, and has no axis along which to join them");
+        JoinError::unfit(member.name(), reason)
+    };
     let failed = |member: &Member| {
         let member = member.name().into();
         move |cause| JoinError::Member { member, cause: Box::new(cause) }

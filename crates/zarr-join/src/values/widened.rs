@@ -152,7 +152,7 @@ pub(crate) fn differs<'r>(
 /// A member with its numbers in a wider type.
 ///
 /// # Errors
-/// [`JoinError::FillValue`] if the wider type cannot have the fill value; [`JoinError::Member`], also of an
+/// [`JoinError::Unfit`] if the wider type cannot have the fill value; [`JoinError::Member`], also of an
 /// array that consists of others.
 fn widened(member: Member, to: &DataType) -> Result<Member, JoinError> {
     let (name, array) = (member.name(), member.array());
@@ -166,10 +166,13 @@ fn widened(member: Member, to: &DataType) -> Result<Member, JoinError> {
         return Err(JoinError::member(name, consists_of_others(array)));
     }
     let fill = widened_fill(own, metadata.fill_value(), to);
-    let fill = fill.ok_or_else(|| JoinError::FillValue {
-        member: name.into(),
-        found: metadata.fill_value().json().into(),
-        data_type: to.to_string().into(),
+    let fill = fill.ok_or_else(|| {
+        let reason = format!(
+            "the fill value {} is no value of {to}, which the joined array has: copy the member with \
+             another fill value first",
+            metadata.fill_value().json()
+        );
+        JoinError::unfit(name, reason)
     })?;
     let cast = [Codec::CastValue(CastValue::new(own.clone()))];
     let codecs: Vec<Codec> = cast.into_iter().chain(metadata.codecs().iter().cloned()).collect();
@@ -212,7 +215,7 @@ fn widened_fill(own: &DataType, fill: &FillValue, to: &DataType) -> Option<FillV
 ///
 /// # Errors
 /// [`JoinError::DataType`] if the array's type does not have all numbers of the member's, or without
-/// `promote`; [`JoinError::Lossy`]; as [`in_units_of`].
+/// `promote`; [`JoinError::Unfit`]; as [`in_units_of`].
 pub(crate) fn fitted(
     member: &Member,
     array: &Member,
@@ -249,13 +252,9 @@ pub(crate) fn fitted(
     let is_version_2 = member.stored().is_version_2();
     // The fill value of version 2 means a missing value, which another fill value would not.
     if is_version_2 && member.array().fill() != array.array().fill() {
-        return Err(JoinError::Differs {
-            member: member.name().into(),
-            what: "fill value of Zarr version 2",
-            found: own.fill_value().json().into(),
-            expected: to.fill_value().json().into(),
-            first: array.name().into(),
-        });
+        let (what, values) = ("fill value of Zarr version 2", [own.fill_value(), to.fill_value()]);
+        let values = values.map(FillValue::json);
+        return Err(JoinError::differs(member.name(), what, values, array.name()));
     }
     let conversion = Conversion::between(&member, array);
     let conversion = conversion.filter(|found| !found.is_identity() && !is_version_2);
@@ -268,10 +267,17 @@ pub(crate) fn fitted(
 /// were not chosen for the numbers of a narrower type.
 ///
 /// # Errors
-/// [`JoinError::Lossy`] with the name of the codec.
+/// [`JoinError::Unfit`] with the name of the codec.
 pub(crate) fn check_lossless(name: &str, codecs: &[Codec]) -> Result<(), JoinError> {
     match lossy(codecs) {
-        Some(codec) => Err(JoinError::Lossy { member: name.into(), codec: codec.name().into() }),
+        Some(codec) => {
+            let reason = format!(
+                "the codec {} may change numbers of a narrower type that are written with it: copy \
+                 the array with other codecs first",
+                codec.name()
+            );
+            Err(JoinError::unfit(name, reason))
+        }
         None => Ok(()),
     }
 }

@@ -107,11 +107,8 @@ const NESTED: &str = "it is a virtual join itself, which may contain this one: c
 
 /// The error for something that cannot be inserted at `place`.
 pub(crate) fn refused(place: &str, member: &str, reason: &'static str) -> VirtualJoinError {
-    VirtualJoinError::Insertion {
-        place: place.to_owned(),
-        member: shown_url(member).into(),
-        reason,
-    }
+    let reason = format!("{} cannot be inserted: {reason}", shown_url(member));
+    VirtualJoinError::Unfit { place: place.to_owned(), reason }
 }
 
 /// An array with the data type, dimensions and attributes that a member of another has.

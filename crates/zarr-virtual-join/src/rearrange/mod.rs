@@ -173,7 +173,7 @@ impl StoredDocument {
     /// The length of an axis, which must be equal in all arrays that have it.
     ///
     /// # Errors
-    /// [`VirtualJoinError::NoDimension`] or [`VirtualJoinError::Axis`] if there is no such axis;
+    /// [`VirtualJoinError::Unfit`] or [`VirtualJoinError::Axis`] if there is no such axis;
     /// [`VirtualJoinError::Length`] if lengths differ.
     pub fn length(&self, axis: AxisOf<'_>) -> Result<u64, VirtualJoinError> {
         let mut first: Option<(&str, u64)> = None;
@@ -212,7 +212,7 @@ impl StoredDocument {
     ///
     /// # Errors
     /// [`VirtualJoinError`] with the array, if a span does not consist of whole members or an
-    /// inserted array does not fit; [`VirtualJoinError::Promotion`] with `promote`, which
+    /// inserted array does not fit; [`VirtualJoinError::Unfit`] with `promote`, which
     /// [`GroupRearrangement::plan`](zarr_join::rearrange::GroupRearrangement::plan) allows.
     pub fn rearrange(
         &self,
@@ -222,7 +222,8 @@ impl StoredDocument {
     ) -> Result<MemberRearrangement<'_>, VirtualJoinError> {
         if promote {
             let place = self.shown(self.inner.as_str());
-            return Err(VirtualJoinError::Promotion { place });
+            let reason = "a virtual join converts no values".to_owned();
+            return Err(VirtualJoinError::Unfit { place, reason });
         }
         // Before anything is looked up, so that no change is missed.
         let since = SystemTime::now();
@@ -260,9 +261,11 @@ impl StoredDocument {
             Node::Array(array) => Some((path.as_str(), &**array)),
             Node::Group(_) => None,
         });
-        let missing = |dimension: String| VirtualJoinError::NoDimension {
+        let missing = |dimension: String| VirtualJoinError::Unfit {
             place: self.shown(here),
-            dimension,
+            reason: format!(
+                "no array here has a dimension {dimension}; the axis of a group is given by its name"
+            ),
         };
         match axis {
             AxisOf::Number(axis) => {

@@ -1,5 +1,6 @@
 //! The arrays of a document with their members in other places.
 
+use std::fmt;
 use std::ops::Range;
 
 use zarr_array::{chunk_grid_of, grid_of};
@@ -27,6 +28,10 @@ pub(crate) enum Placed {
     Inserted(Box<(Member, MemberReference)>),
 }
 
+fn unfit(place: String, reason: impl fmt::Display) -> VirtualJoinError {
+    VirtualJoinError::Unfit { place, reason: reason.to_string() }
+}
+
 /// The members of spans.
 pub(crate) fn place_spans(
     array: &JoinedArray,
@@ -37,7 +42,7 @@ pub(crate) fn place_spans(
     let Some(own) = array.grid.axes().get(axis) else {
         return Err(VirtualJoinError::Axis { place: place(), axis, rank: array.grid.rank() });
     };
-    let refused = |cause| VirtualJoinError::Spans { place: place(), cause };
+    let refused = |cause| unfit(place(), cause);
     let mut placed = Vec::new();
     for span in spans {
         match span {
@@ -58,7 +63,7 @@ pub(crate) fn place_spans(
     });
     check_kept_once(axis, kept).map_err(refused)?;
     if placed.is_empty() {
-        return Err(VirtualJoinError::Nothing { place: place(), axis });
+        return Err(unfit(place(), format!("axis {axis}: no elements would remain")));
     }
     Ok(placed)
 }
@@ -100,7 +105,7 @@ impl RearrangedArray {
             let length = match placed {
                 Placed::Own { members: numbers, indices } => {
                     let chunks = whole_chunks(&own_chunks, axis, indices, "member")
-                        .map_err(|cause| VirtualJoinError::Spans { place: place(), cause })?;
+                        .map_err(|cause| unfit(place(), cause))?;
                     member_runs.extend(own_members.runs_of(numbers.clone()));
                     let length = indices.end - indices.start;
                     let runs = own_chunks.runs_of(chunks);
