@@ -1,7 +1,6 @@
 //! A store of references to parts of other files.
 
 use std::collections::{BTreeSet, HashSet};
-use std::io::IoSlice;
 #[cfg(feature = "parquet")]
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -13,9 +12,8 @@ use std::time::SystemTime;
 #[cfg(feature = "parquet")]
 use zarr_store::until_error;
 use zarr_store::{
-    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, ObjectSource,
-    Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreOptions,
-    failed_listing, sorted,
+    Capabilities, DirEntry, Key, Links, Listing, Location, ObjectMeta, ObjectSource, Operation,
+    Prefix, ReadRange, Store, StoreError, StoreOptions, failed_listing, sorted,
 };
 
 use super::file::{self, Reference, References};
@@ -200,11 +198,6 @@ impl ReferenceStore {
             Err(error) => Err(error),
         }
     }
-
-    fn unsupported(operation: Operation, key: &Key) -> StoreError {
-        let missing = "way to write: references are read only; copy to another store first";
-        StoreError::unsupported(operation, key, missing)
-    }
 }
 
 impl Store for ReferenceStore {
@@ -242,18 +235,13 @@ impl Store for ReferenceStore {
         self.part(number, (offset, len), ranges, out).map(Some)
     }
 
-    fn put_opts(
-        &self,
-        key: &Key,
-        _: &[IoSlice<'_>],
-        _: PutMode<'_>,
-    ) -> Result<PutOutcome, StoreError> {
-        Err(Self::unsupported(Operation::Put, key))
+    fn lacks(&self) -> &'static str {
+        "way to write: references are read only; copy to another store first"
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
         match self.find(key)? {
-            Some(_) => Err(Self::unsupported(Operation::Delete, key)),
+            Some(_) => Err(StoreError::unsupported(Operation::Delete, key, self.lacks())),
             None => Ok(()),
         }
     }
@@ -282,10 +270,6 @@ impl Store for ReferenceStore {
             Index::Table(table) => table.list_dir(prefix, &self.0.targets),
         };
         children.map_or_else(failed_listing, |entries| Box::new(entries.into_iter().map(Ok)))
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        Err(Self::unsupported(Operation::Lock, key))
     }
 
     fn capabilities(&self) -> Capabilities {

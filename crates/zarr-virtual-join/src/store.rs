@@ -1,14 +1,14 @@
 //! A virtual join as a store: its documents, and its chunks where members have them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, IoSlice};
+use std::io;
 use std::iter;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
 use zarr_array::store::{
-    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, ObjectSource,
-    Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, path_below, until_error,
+    Capabilities, DirEntry, Key, Links, Listing, Location, ObjectMeta, ObjectSource, Operation,
+    Prefix, ReadRange, Store, StoreError, path_below, until_error,
 };
 use zarr_array::{Array, ArrayError, ChunkLayout, JoinedNodes, Members, Selection};
 use zarr_join::encode_alike;
@@ -18,7 +18,7 @@ use crate::document::{Document, JoinedArray, Node};
 use crate::document_folder::DocumentFolder;
 use crate::error::VirtualJoinError;
 use crate::source::Source;
-use crate::watched::read_only;
+use crate::watched::READ_ONLY;
 
 /// The number of a member's chunks per step.
 const STEP: u64 = 1024;
@@ -347,17 +347,8 @@ impl Store for JoinStore {
         Ok(sum)
     }
 
-    fn put_opts(
-        &self,
-        key: &Key,
-        _: &[IoSlice<'_>],
-        _: PutMode<'_>,
-    ) -> Result<PutOutcome, StoreError> {
-        Err(read_only(Operation::Put, key))
-    }
-
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        Err(read_only(Operation::Delete, key))
+    fn lacks(&self) -> &'static str {
+        READ_ONLY
     }
 
     fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
@@ -387,10 +378,6 @@ impl Store for JoinStore {
             let is_new = entry.as_ref().map_or(true, |entry| listed.insert(entry.clone()));
             is_new.then_some(entry)
         }))
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        Err(read_only(Operation::Lock, key))
     }
 
     fn capabilities(&self) -> Capabilities {

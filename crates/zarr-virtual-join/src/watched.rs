@@ -1,13 +1,13 @@
 //! A member's store, with checks: no object is newer than the join, and an absent chunk counts as
 //! the fill value only while the member exists.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::sync::Arc;
 
 use zarr_array::store::{
-    AsyncStore, Capabilities, DirEntry, GetInto, Key, Links, Listing, Location, LockGuard,
-    ModifiedObject, Object, ObjectMeta, ObjectSource, Operation, Prefix, PutMode, PutOutcome,
-    ReadRange, Store, StoreError, StoreFuture, Version,
+    AsyncStore, Capabilities, DirEntry, GetInto, Key, Links, Listing, Location, ModifiedObject,
+    Object, ObjectMeta, ObjectSource, Operation, Prefix, ReadRange, Store, StoreError, StoreFuture,
+    Version,
 };
 
 use crate::document::Latest;
@@ -122,11 +122,9 @@ impl AsyncStore for WatchedReads {
     }
 }
 
-/// The error of everything that would write.
-pub(crate) fn read_only(operation: Operation, key: impl std::fmt::Display) -> StoreError {
-    let missing = "writes: it is a virtual join, and its members are changed where they are";
-    StoreError::unsupported(operation, key, missing)
-}
+/// What a store of a virtual join lacks.
+pub(crate) const READ_ONLY: &str =
+    "writes: it is a virtual join, and its members are changed where they are";
 
 impl Store for Watched {
     fn get(
@@ -151,17 +149,8 @@ impl Store for Watched {
         self.checked(Operation::Head, key, self.inner.head(key)?)
     }
 
-    fn put_opts(
-        &self,
-        key: &Key,
-        _: &[IoSlice<'_>],
-        _: PutMode<'_>,
-    ) -> Result<PutOutcome, StoreError> {
-        Err(read_only(Operation::Put, key))
-    }
-
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        Err(read_only(Operation::Delete, key))
+    fn lacks(&self) -> &'static str {
+        READ_ONLY
     }
 
     fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
@@ -170,10 +159,6 @@ impl Store for Watched {
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
         self.inner.list_dir(prefix)
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        Err(read_only(Operation::Lock, key))
     }
 
     fn refuse_inflated(&self, key: &Key, most: u64) -> Result<(), StoreError> {

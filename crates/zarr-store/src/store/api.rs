@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::{
     AsyncStore, Capabilities, DirEntry, GetInto, Key, KeyFilter, Links, Listing, Location,
-    LockGuard, ObjectFile, ObjectMeta, ObjectSource, PieceWriter, Prefix, PutFrom, PutMode,
-    PutOutcome, ReadRange, Rewrite, RewritePiece, Session, Sharing, StoreError,
+    LockGuard, ObjectFile, ObjectMeta, ObjectSource, Operation, PieceWriter, Prefix, PutFrom,
+    PutMode, PutOutcome, ReadRange, Rewrite, RewritePiece, Session, Sharing, StoreError,
 };
 
 /// Keys and their bytes: the storage of an array.
@@ -19,9 +19,11 @@ use crate::{
 /// find shorthands in [`StoreExt`](crate::StoreExt), such as `put(key, bytes)` and `read(key)`.
 ///
 /// # Implementing
-/// Six methods are required. The others have a default that calls these, tells the caller to do so, or
-/// says that the store has no such capability. Override one if the store can do better. Two capabilities
-/// are objects of their own: a [`Session`] and an [`AsyncStore`].
+/// Reads and listings are required: `get`, `list` and `list_dir`. A store that can be written also has
+/// `put_opts`, `delete` and `lock`, which otherwise refuse. The others have a default that calls
+/// these, tells the caller to do so, or says that the store has no such capability. Override one if
+/// the store can do better. Two capabilities are objects of their own: a [`Session`] and an
+/// [`AsyncStore`].
 ///
 /// # Wrapping
 /// A store that wraps another and passes on all its capabilities implements [`Layer`](crate::Layer):
@@ -65,20 +67,25 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Takes no lock: see [`replace`](crate::replace) for objects that others may be updating.
     ///
     /// # Errors
-    /// [`StoreError::Unsupported`] if the store has no conditional puts. After any error the object
-    /// is unchanged; but a remote store may have written it if the response was lost.
+    /// [`StoreError::Unsupported`] if the store has no conditional puts, and by default. After any
+    /// error the object is unchanged; but a remote store may have written it if the response was lost.
     fn put_opts(
         &self,
         key: &Key,
         pieces: &[IoSlice<'_>],
         mode: PutMode<'_>,
-    ) -> Result<PutOutcome, StoreError>;
+    ) -> Result<PutOutcome, StoreError> {
+        let _ = (pieces, mode);
+        Err(StoreError::unsupported(Operation::Put, key, self.lacks()))
+    }
 
     /// Removes the object; a missing one is not an error.
     ///
     /// # Errors
-    /// The object may then still be there.
-    fn delete(&self, key: &Key) -> Result<(), StoreError>;
+    /// The object may then still be there. By default [`StoreError::Unsupported`].
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        Err(StoreError::unsupported(Operation::Delete, key, self.lacks()))
+    }
 
     /// Every key below `prefix`, in unspecified order; none if there is no such prefix.
     ///
@@ -109,8 +116,16 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// These two must not be one.
     ///
     /// # Errors
-    /// Any failure of locking.
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError>;
+    /// Any failure of locking. By default [`StoreError::Unsupported`].
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        Err(StoreError::unsupported(Operation::Lock, key, self.lacks()))
+    }
+
+    /// What a store that is only read lacks, and why: the end of the errors of puts, deletions and
+    /// locks. A store that can be written does not override it.
+    fn lacks(&self) -> &'static str {
+        "writes"
+    }
 
     /// Waits for the locks of all these keys and takes them, until the guard is dropped. Keys may be
     /// given twice. None may be the key of a chunk.

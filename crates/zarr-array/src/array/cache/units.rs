@@ -1,7 +1,7 @@
 //! The store of a cache during one read.
 
 use std::collections::HashMap;
-use std::io::{self, IoSlice};
+use std::io;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +20,8 @@ use crate::counts::{PerAxis, narrow, wide};
 use crate::error::{ArrayError, grid_error};
 use crate::layout::ChunkLayout;
 use crate::store::{
-    Capabilities, DirEntry, GetInto, Key, Links, Listing, LockGuard, ObjectMeta, Operation, Prefix,
-    PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
+    Capabilities, DirEntry, GetInto, Key, Links, Listing, ObjectMeta, Operation, Prefix, ReadRange,
+    Store, StoreError, Version,
 };
 use crate::transfer::ChunkRegion;
 
@@ -297,29 +297,12 @@ impl Store for Units {
         Ok(GetInto::Read(unit.meta()))
     }
 
-    fn put_opts(
-        &self,
-        key: &Key,
-        _: &[IoSlice<'_>],
-        _: PutMode<'_>,
-    ) -> Result<PutOutcome, StoreError> {
-        Err(StoreError::unsupported(Operation::Put, key, "writes"))
-    }
-
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        Err(StoreError::unsupported(Operation::Delete, key, "writes"))
-    }
-
     fn list(&self, _: &Prefix, _: Links) -> Listing<'_, Key> {
         Box::new(std::iter::empty())
     }
 
     fn list_dir(&self, _: &Prefix) -> Listing<'_, DirEntry> {
         Box::new(std::iter::empty())
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        Err(StoreError::unsupported(Operation::Lock, key, "locks"))
     }
 
     /// As many threads decode at once as requests of the array's store may be in flight.
