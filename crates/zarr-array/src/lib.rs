@@ -44,7 +44,7 @@ pub use array::{
     PlannedReads, ReadAs, ShardContent, Source, StoredChunk, StoredMask, StoredTasks, WriteAs,
 };
 pub use change::{
-    Changes, Deletion, Extent, LockedDocument, Truncation, delete_node, refresh_consolidated,
+    Added, Changes, Deletion, Extent, LockedDocument, Resize, delete_node, refresh_consolidated,
     refresh_consolidated_of, update_attributes, update_dimension_names,
 };
 #[cfg(feature = "jiff")]

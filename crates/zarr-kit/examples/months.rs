@@ -6,7 +6,6 @@ use std::error::Error;
 use std::sync::Arc;
 
 use zarr_kit::array::create_parents;
-use zarr_kit::grid::Run;
 use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Prefix, Store};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -40,8 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("in {}, from {:?}", units.unwrap_or_default(), range);
 
     // April, which becomes visible at once when all of it is written.
-    let april = [Run { edge: 30, count: 1 }];
-    let rain = rain.append_as::<f32>(0, 30, &[1.0; 30], &april)?;
+    let rain = rain.append_as::<f32>(0, (30, [30]), &[1.0; 30])?;
     assert_eq!(rain.shape(), [120]);
     Ok(())
 }

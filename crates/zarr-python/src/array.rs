@@ -7,9 +7,8 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyIndexError, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyTuple};
-use zarr_kit::array::{PlannedChunk, Truncation};
+use zarr_kit::array::{PlannedChunk, Resize};
 use zarr_kit::codec::Options;
-use zarr_kit::grid::Run;
 use zarr_kit::metadata::Codec;
 use zarr_kit::report::draw::{ChunkPicture, ValuePicture};
 use zarr_kit::report::info::ArrayInfo;
@@ -327,12 +326,10 @@ impl PyArray {
         added: Option<Vec<Vec<(u64, u64)>>>,
         discard: bool,
     ) -> Done<Self> {
-        let runs: Vec<Vec<Run>> = match added {
-            Some(axes) => axes.into_iter().map(runs).collect(),
-            None => vec![Vec::new(); shape.len()],
-        };
-        let cut = if discard { Truncation::Discard } else { Truncation::Keep };
-        py.detach(|| self.changed(|array| array.resize(&shape, &runs, cut)))
+        let axes = added.into_iter().flatten().map(runs).enumerate();
+        let to =
+            axes.fold(Resize::to(shape).keep(!discard), |to, (axis, edges)| to.edges(axis, edges));
+        py.detach(|| self.changed(|array| array.resize(to)))
     }
 
     fn append(
@@ -347,7 +344,7 @@ impl PyArray {
         let memory = Memory::of(elements, self.array.element_size(), rank)?;
         memory.check_in_order()?;
         memory.read_all(py, |_, bytes| {
-            self.changed(|array| array.append(axis, count, bytes, &added))
+            self.changed(|array| array.append(axis, (count, added), bytes))
         })?
     }
 
@@ -362,7 +359,7 @@ impl PyArray {
     ) -> Done<Self> {
         let added = runs(added);
         let elements = variable_length::New::of(&self.array, elements)?;
-        py.detach(|| self.changed(|array| elements.append(array, axis, count, &added)))
+        py.detach(|| self.changed(|array| elements.append(array, axis, count, added)))
     }
 
     fn update_attributes(&self, py: Python<'_>, changes: AttributeChanges) -> Done<Self> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use object_store::path::Path;
-use zarr_array::{Array, ArrayError, Group, Truncation};
+use zarr_array::{Array, ArrayError, Group, Resize};
 use zarr_store::{
     ConditionalPut, Durability, LocalStore, Prefix, RemoteStore, Store, StoreError, StoreOptions,
     UpdatePolicy,
@@ -119,14 +119,13 @@ impl<'r> Client<'r> {
                 let elements = vec![value; usize::try_from(count).unwrap_or(0)];
                 effects.push(What::Wrote(length..length + count, value));
                 effects.push(What::Appended(length, length + count));
-                array.append_as(0, count, &elements, &[]).map(Some)
+                array.append_as(0, count, &elements).map(Some)
             }
             Op::Resize { length: new, discard } => {
                 effects.push(What::Resized(length, new));
                 // Growth cuts nothing off: elements that an earlier resize kept stay.
                 effects.extend((discard && new <= length).then_some(What::Discarded(new)));
-                let cut = if discard { Truncation::Discard } else { Truncation::Keep };
-                array.resize(&[new], &[Vec::new()], cut).map(Some)
+                array.resize(Resize::to([new]).keep(!discard)).map(Some)
             }
             Op::Set { name, value } => {
                 effects.push(What::Set(name, value));

@@ -3,7 +3,7 @@
 use std::iter;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use zarr_array::{Array, ArrayError, Group, Truncation};
+use zarr_array::{Array, ArrayError, Group};
 use zarr_copy::{TransferError, create_over};
 use zarr_join::rearrange::{GroupRearrangement, Rearrangement, Span, repair, repair_group};
 use zarr_join::{
@@ -319,8 +319,7 @@ impl Joiner<'_> {
     pub(crate) fn discard(&self, store: &Arc<dyn Store>) -> Result<(), ArrayError> {
         for array in self.open(store)?.into_iter().flatten() {
             let array = array.with_update_policy(UpdatePolicy::AcceptSingleProcess);
-            let shape = array.shape().to_vec();
-            array.resize(&shape, &[Vec::new()], Truncation::Discard)?;
+            array.resize(array.shape())?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use zarr_array::{Array, ArrayError, Group, Truncation};
+use zarr_array::{Array, ArrayError, Group};
 use zarr_check::{CheckOptions, check};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid, Codec, DataType, GroupMetadata};
 use zarr_store::{Prefix, Store, UpdatePolicy};
@@ -448,7 +448,7 @@ fn audit(plan: &Plan, world: &Arc<World>, history: &History) -> Result<(), Strin
     refuse(&store, allowed)?;
     let array = open()?.with_update_policy(UpdatePolicy::AcceptSingleProcess);
     array
-        .resize(&[document.length], &[Vec::new()], Truncation::Discard)
+        .resize([document.length])
         .map_err(|error| format!("repair: {error}"))?;
     let group = Group::open(store.clone(), &Prefix::root()).map_err(|error| error.to_string())?;
     let group = group.with_update_policy(UpdatePolicy::AcceptSingleProcess);

@@ -9,10 +9,11 @@ mod document;
 mod resize;
 mod update_consolidated;
 
+pub use append::Added;
 pub use attributes::{update_attributes, update_dimension_names};
 pub use changes::Changes;
 pub use delete::{Deletion, delete_node};
 pub use document::{Extent, LockedDocument};
-pub use resize::Truncation;
+pub use resize::Resize;
 pub(crate) use update_consolidated::{Scope, update_consolidated};
 pub use update_consolidated::{refresh_consolidated, refresh_consolidated_of};

@@ -11,42 +11,82 @@ use crate::hierarchy::node::display;
 use crate::layout::edges_of;
 use crate::store::{Key, remove};
 
-/// The treatment of elements that a shrinking array cuts off.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Truncation {
-    /// They stay in the store, and reappear when the array grows again.
-    #[default]
-    Keep,
-    /// Chunks entirely outside are removed, and the cut-off part of other chunks becomes the fill
-    /// value.
-    Discard,
+/// What [`Array::resize`] makes of an array: its new shape, the chunks that are added, and what
+/// becomes of the elements that are cut off.
+///
+/// A shape alone, such as `[90, 4]`, repeats the last edge of each rectilinear axis that grows past
+/// its chunks, and discards what it cuts off.
+///
+/// # Examples
+/// ```
+/// use zarr_array::Resize;
+///
+/// let longer = Resize::to([120, 4]).edges(0, [30]);
+/// let shorter = Resize::to([40, 3]).keep(true);
+/// assert_ne!(longer, shorter);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Resize {
+    shape: Vec<u64>,
+    /// By axis; no axis stands twice.
+    edges: Vec<(usize, Vec<Run>)>,
+    keep: bool,
+}
+
+impl Resize {
+    /// To this shape.
+    pub fn to(shape: impl Into<Vec<u64>>) -> Self {
+        Self { shape: shape.into(), edges: Vec::new(), keep: false }
+    }
+
+    /// The edges of the chunks that are added to a rectilinear axis: lengths, or a [`Run`] of equal
+    /// ones. If there are none, the last edge is repeated.
+    pub fn edges(mut self, axis: usize, edges: impl IntoIterator<Item = impl Into<Run>>) -> Self {
+        self.edges.retain(|(other, _)| *other != axis);
+        self.edges.push((axis, edges.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Whether elements that are cut off stay in the store, and reappear when the array grows
+    /// again. Otherwise chunks entirely outside are removed, and the part of other chunks that is
+    /// cut off becomes the fill value.
+    pub fn keep(mut self, keep: bool) -> Self {
+        self.keep = keep;
+        self
+    }
+}
+
+impl<S: Into<Vec<u64>>> From<S> for Resize {
+    fn from(shape: S) -> Self {
+        Self::to(shape)
+    }
 }
 
 impl Array {
     /// Changes the shape of the array. Returns the array with that shape; this handle keeps the
     /// old shape.
     ///
-    /// `edges` has one entry per axis: the edges of the added chunks, if a rectilinear axis grows
-    /// past its last chunk. If an entry is empty, the last edge is repeated. An axis declared by
-    /// one integer needs none.
+    /// A shape is enough: `array.resize([90])`. A [`Resize`] also has the edges of added chunks, and
+    /// keeps elements that are cut off.
     ///
     /// # Steps
     /// 1. The document is locked, compared with this array's, and written. This completes the
     ///    resize of an array that grows, or that keeps its cut-off elements. Consolidated metadata
     ///    follows.
-    /// 2. With [`Truncation::Discard`], the document is locked again, and each stored chunk is
-    ///    processed. A chunk entirely past the new end is removed, even if the grid declares it. In
+    /// 2. Unless elements are [kept](Resize::keep), the document is locked again, and each stored
+    ///    chunk is processed. A chunk entirely past the new end is removed, even if the grid declares it. In
     ///    other chunks, the elements past the end are overwritten with the fill value, in one step
     ///    per chunk.
     ///
     /// After an interruption in step 1 the array is unchanged or has its new shape. Then `check`
     /// names the chunks past its end and, if it reads their content, the chunks with elements past
-    /// it. Resizing to the same shape with [`Truncation::Discard`] continues.
+    /// it. Resizing to the same shape, without keeping elements, continues.
     ///
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;
-    /// [`ArrayError::Grid`] if edges do not fit, [`ArrayError::Chain`] if the chain does not fit
+    /// [`ArrayError::Axes`] or [`ArrayError::Axis`] if the shape or edges are of axes that the array
+    /// does not have, [`ArrayError::Grid`] if edges do not fit, [`ArrayError::Chain`] if the chain does not fit
     /// the new chunks; [`ArrayError::NoLock`] if chunks are to be discarded while no lock keeps
     /// others from appending, unless the [policy](Array::with_update_policy) accepts that; or an
     /// error of the store. Until the document is written nothing has changed.
@@ -55,50 +95,42 @@ impl Array {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Truncation};
+    /// # use zarr_array::Array;
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::{ArrayBuilder, DataType};
-    /// use zarr_grid::Run;
+    /// use zarr_array::Resize;
     /// # let metadata = ArrayBuilder::new([59], DataType::Uint8).chunks([[31, 28].into()]).build()?;
     /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     ///
     /// // January and February; now March too.
-    /// let array = array.resize(&[90], &[vec![Run { edge: 31, count: 1 }]], Truncation::Keep)?;
+    /// let array = array.resize(Resize::to([90]).edges(0, [31]))?;
     /// array.write(88..90, &[1, 2])?;
-    /// let array = array.resize(&[89], &[vec![]], Truncation::Discard)?;
-    /// let array = array.resize(&[90], &[vec![]], Truncation::Keep)?;
+    /// let array = array.resize([89])?;
+    /// let array = array.resize([90])?;
     /// assert_eq!(array.read(87..90)?, [0, 1, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Spec
     /// Zarr v3 core, "Resizing"; SD-08.
-    pub fn resize(
-        &self,
-        shape: &[u64],
-        edges: &[Vec<Run>],
-        cut: Truncation,
-    ) -> Result<Self, ArrayError> {
+    pub fn resize(&self, to: impl Into<Resize>) -> Result<Self, ArrayError> {
+        let to = to.into();
         // Growth cuts nothing off, so that it needs no lock of chunks. The same shape continues a
         // resize that was interrupted.
-        let pairs = || shape.iter().zip(self.shape());
+        let pairs = || to.shape.iter().zip(self.shape());
         let only_grows =
             pairs().all(|(new, old)| new >= old) && pairs().any(|(new, old)| new > old);
-        let cut = if only_grows { Truncation::Keep } else { cut };
-        let extent = match cut {
-            Truncation::Keep => Extent::Document,
-            Truncation::Discard => Extent::Chunks,
-        };
+        let discards = !(to.keep || only_grows);
+        let extent = if discards { Extent::Chunks } else { Extent::Document };
         let document = LockedDocument::lock(self, extent)?;
-        let resized = grown(self, &document, shape, edges)?;
-        if cut == Truncation::Discard && !crate::store::step!("resize: document before the chunks")
-        {
+        let resized = grown(self, &document, &to)?;
+        if discards && !crate::store::step!("resize: document before the chunks") {
             resized.discard()?;
         }
         document.put(resized.metadata())?;
         drop(document);
         update_consolidated(self.store(), self.prefix(), Scope::Node, self.update_policy());
-        if cut == Truncation::Discard {
+        if discards {
             if !crate::store::step!("resize: second lock of the document") {
                 resized.discard()?;
                 return Ok(resized);
@@ -115,9 +147,9 @@ impl Array {
 
     /// The array with another shape and the same chunks. Of several writers that make the same
     /// change, only one succeeds, even if responses are lost.
-    pub(super) fn grow_alone(&self, shape: &[u64], edges: &[Vec<Run>]) -> Result<Self, ArrayError> {
+    pub(super) fn grow_alone(&self, to: &Resize) -> Result<Self, ArrayError> {
         let document = LockedDocument::lock(self, Extent::Document)?;
-        let resized = grown(self, &document, shape, edges)?;
+        let resized = grown(self, &document, to)?;
         document.put_unique(resized.metadata())?;
         drop(document);
         update_consolidated(self.store(), self.prefix(), Scope::Node, self.update_policy());
@@ -165,22 +197,25 @@ impl Array {
 pub(super) fn grown(
     array: &Array,
     document: &LockedDocument<'_>,
-    shape: &[u64],
-    edges: &[Vec<Run>],
+    to: &Resize,
 ) -> Result<Array, ArrayError> {
     let key: &Key = document.key();
-    let growth: Vec<Growth<'_>> = edges
-        .iter()
-        .map(|runs| match runs.as_slice() {
-            [] => Growth::RepeatLast,
-            runs => Growth::Edges(runs),
-        })
-        .collect();
+    let rank = array.shape().len();
+    if to.shape.len() != rank {
+        return Err(ArrayError::Axes { axes: rank, requested: to.shape.len() });
+    }
+    let mut growth = vec![Growth::RepeatLast; rank];
+    for (axis, runs) in &to.edges {
+        let growth = growth.get_mut(*axis).ok_or(ArrayError::Axis { axis: *axis, rank })?;
+        if !runs.is_empty() {
+            *growth = Growth::Edges(runs);
+        }
+    }
     let grid = array
         .grid()
-        .resized(shape, &growth)
+        .resized(&to.shape, &growth)
         .map_err(|cause| ArrayError::Grid { key: key.to_string(), cause })?;
-    let metadata = new_metadata(document.current(), shape, &grid)
+    let metadata = new_metadata(document.current(), &to.shape, &grid)
         .map_err(|cause| ArrayError::Metadata { key: key.to_string(), cause })?;
     array.with_document(metadata)
 }

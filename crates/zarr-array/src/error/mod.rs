@@ -308,12 +308,12 @@ pub enum ArrayError {
         /// The selection's shape.
         expected: Vec<u64>,
     },
-    /// The requested type has another number of axes than the array.
-    #[error("the array has {axes} axes, but {requested} were asked for")]
+    /// The requested type or shape has another number of axes than the array.
+    #[error("the array has {axes} axes, not {requested}")]
     Axes {
         /// Axes of the array.
         axes: usize,
-        /// Axes of the type.
+        /// Axes of the type or shape.
         requested: usize,
     },
     /// The number of elements differs from the selection's.

@@ -4,9 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use zarr_array::store::{LocalStore, Prefix, Store, StoreOptions, UpdatePolicy, open_url};
-use zarr_array::{
-    Array, Changes, Group, Truncation, create_parents, delete_node, refresh_consolidated,
-};
+use zarr_array::{Array, Changes, Group, create_parents, delete_node, refresh_consolidated};
 use zarr_check::{CheckOptions, check};
 use zarr_copy::{CopyOptions, Endpoint, copy_tree};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, DataType, GroupMetadata};
@@ -42,12 +40,12 @@ fn change(at: &dyn Fn(&str) -> Arc<dyn Store>, current: &dyn Fn(&str)) {
     let open = |path: &str| Array::open(at(path), &root).expect("opens");
     Array::create(at("rain"), &root, array(3)).expect("creates");
     current("create");
-    open("wind").resize(&[9], &[vec![]], Truncation::Keep).expect("resizes");
+    open("wind").resize([9]).expect("resizes");
     current("resize");
     let wind = open("wind").with_update_policy(UpdatePolicy::AcceptSingleProcess);
-    wind.resize(&[7], &[vec![]], Truncation::Discard).expect("resizes");
+    wind.resize([7]).expect("resizes");
     current("discard");
-    open("days/sun").append(0, 2, &[1, 2], &[]).expect("appends");
+    open("days/sun").append(0, 2, &[1, 2]).expect("appends");
     current("append");
     open("days/sun").update_attributes(&[("units", Some(r#""h""#))]).expect("sets");
     current("attributes of an array");
@@ -109,12 +107,12 @@ fn groups_around_a_link_and_around_its_target_follow() {
     for (length, allowed, shown) in [(40, false, 5), (50, true, 50)] {
         let linked = outside(&other.join("linked"), allowed);
         let linked = Array::open(linked, &Prefix::root()).expect("opens");
-        linked.resize(&[length], &[vec![]], Truncation::Keep).expect("resizes");
+        linked.resize([length]).expect("resizes");
         assert_eq!(listed(&one, "wind"), [length]);
         assert_eq!(listed(&other, "linked"), [shown]);
     }
     let sun = Array::open(outside(&one.join("alias/sun"), false), &Prefix::root()).expect("opens");
-    sun.resize(&[60], &[vec![]], Truncation::Keep).expect("resizes");
+    sun.resize([60]).expect("resizes");
     assert_eq!((listed(&one, "alias/sun"), listed(&one, "days/sun")), (vec![60], vec![60]));
 }
 
@@ -149,7 +147,7 @@ fn groups_above_follow_changes_that_do_not_block() {
     block_on(AsyncArray::create(at("rain"), &root, array(3))).expect("creates");
     assert_eq!(findings(&at("")), [""; 0]);
     let wind = block_on(AsyncArray::open(at("wind"), &root)).expect("opens");
-    let resized = wind.asynchronous().resize(&[9], &[vec![]], Truncation::Keep);
+    let resized = wind.asynchronous().resize([9]);
     block_on(resized).expect("resizes");
     assert_eq!(findings(&at("")), [""; 0]);
     block_on(delete_node(at("rain"), &root)).expect("deletes");
@@ -192,7 +190,7 @@ fn a_group_that_cannot_be_written_is_said() {
         let changes = Changes::begin(&local(top.join("wind"))).expect("begins");
         let wind = Array::open(changes.store().clone(), &Prefix::root()).expect("opens");
         let longer = wind.shape()[0] + 1;
-        wind.resize(&[longer], &[vec![]], Truncation::Keep).expect("the change is done");
+        wind.resize([longer]).expect("the change is done");
         changes.commit().expect("commits")
     };
     let read_only = outdated();

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{AnySelection, Array, ArrayError, AxisSelection, Points, Selection, Truncation};
+use zarr_array::{AnySelection, Array, ArrayError, AxisSelection, Points, Resize, Selection};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid, Codec, DataType};
 use zarr_view::{Output, View};
 
@@ -180,9 +180,9 @@ fn objects_that_appear_change_and_disappear_are_seen() {
     array.write((7, 7), &[1]).expect("writes");
     assert_eq!(array.read([7..9, 7..9]).expect("reads"), [1, 120, 135, 136]);
     // Handles of other documents and places.
-    let longer = array.append(0, 2, &[7; 32], &[]).expect("appends");
+    let longer = array.append(0, 2, &[7; 32]).expect("appends");
     assert_eq!(longer.read([15..18, 15..16]).expect("reads"), [0, 7, 7]);
-    let shorter = longer.resize(&[17, 16], &[vec![], vec![]], Truncation::Keep).expect("resizes");
+    let shorter = longer.resize(Resize::to([17, 16]).keep(true)).expect("resizes");
     assert_eq!(shorter.read([15..17, 15..16]).expect("reads"), [0, 7]);
     assert_eq!(array.read([15..16, 15..16]).expect("reads"), [0]);
     let there = Prefix::new("there").expect("a prefix");

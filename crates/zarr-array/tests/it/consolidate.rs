@@ -6,7 +6,7 @@ use std::thread;
 use zarr_array::store::{
     Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy,
 };
-use zarr_array::{Array, ArrayError, Group, Truncation, create_parents, delete_node};
+use zarr_array::{Array, ArrayError, Group, create_parents, delete_node};
 use zarr_check::{CheckOptions, check};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, DataType, GroupMetadata};
 
@@ -58,9 +58,9 @@ fn every_change_is_followed() {
             let root = Group::open_consolidated(store.clone(), &Prefix::root()).expect("opens");
             root.array(path).expect("known").shape().to_vec()
         };
-        open("g/b").append(0, 2, &[1, 2], &[]).expect("appends");
+        open("g/b").append(0, 2, &[1, 2]).expect("appends");
         assert_eq!(shape("g/b"), [8]);
-        open("a").resize(&[3], &[vec![]], Truncation::Discard).expect("resizes");
+        open("a").resize([3]).expect("resizes");
         assert_eq!(shape("a"), [3]);
         open("g/b").update_attributes(&[("units", Some("\"K\""))]).expect("changes");
         let group = Group::open(store.clone(), &prefix("g")).expect("opens");
@@ -88,7 +88,7 @@ fn what_others_wrote_stays_as_it_is() {
     let text = text.replacen("\"metadata\": {", &format!("\"metadata\": {{{odd}, "), 1);
     store.put(&key, text.as_bytes()).expect("puts");
     let open = Array::open(store.clone(), &prefix("a")).expect("opens");
-    open.append(0, 1, &[1], &[]).expect("appends");
+    open.append(0, 1, &[1]).expect("appends");
     let root = Group::open(store.clone(), &Prefix::root()).expect("opens");
     let nodes = root.metadata().consolidated_metadata().expect("there");
     let entry = |path: &str| nodes.entries().find(|(other, _)| *other == path).expect("listed").1;
@@ -109,7 +109,7 @@ fn changes_at_the_same_time_are_all_followed() {
                 for number in 0..10 {
                     let at = prefix(&format!("a{thread}-{number}"));
                     let made = Array::create(store.clone(), &at, array(2)).expect("new");
-                    made.resize(&[thread + 3], &[vec![]], Truncation::Keep).expect("resizes");
+                    made.resize([thread + 3]).expect("resizes");
                 }
             });
         }
@@ -128,7 +128,7 @@ fn a_change_that_is_done_is_no_failure_where_it_cannot_be_followed() {
     let faulty: Arc<dyn Store> = Arc::new(FaultStore::new(memory).on(root, full));
     let array = Array::open(faulty, &prefix("g/b")).expect("opens");
     let array = array.with_update_policy(UpdatePolicy::AcceptSingleProcess);
-    let grown = array.append(0, 1, &[7], &[]).expect("the rows are there");
+    let grown = array.append(0, 1, &[7]).expect("the rows are there");
     assert_eq!(grown.shape(), [7]);
     assert_eq!(
         findings(&store),

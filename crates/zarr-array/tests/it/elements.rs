@@ -75,10 +75,10 @@ fn text_and_bytes_are_written_from_what_holds_them() {
 #[test]
 fn an_append_of_another_type_changes_nothing() {
     let array = array(DataType::Uint16);
-    assert!(array.append_as(0, 1, &[1_i32, 2, 3], &[]).is_err());
-    assert!(array.append_as(0, 1, &["a", "b", "c"], &[]).is_err());
+    assert!(array.append_as(0, 1, &[1_i32, 2, 3]).is_err());
+    assert!(array.append_as(0, 1, &["a", "b", "c"]).is_err());
     assert_eq!(array.stored_chunks().count(), 0);
-    let grown = array.append_as(0, 1, &[1_u16, 2, 3], &[]).expect("appends");
+    let grown = array.append_as(0, 1, &[1_u16, 2, 3]).expect("appends");
     assert_eq!(grown.read_as::<u16>((3..5, 0..3)).expect("reads"), [0, 0, 0, 1, 2, 3]);
 }
 
@@ -100,9 +100,9 @@ fn arrays_of_ndarray_are_sources_and_destinations() {
     array.read_into([1..3, 0..2], &mut out.slice_mut(s![..;-1, ..;3])).expect("reads");
     assert_eq!(out, arr2(&[[20, 0, 0, 21], [10, 0, 0, 11]]));
     array.read_into([0..2, 0..4], &mut out).expect_err("three columns");
-    let error = array.append_as(0, 2, &table.t(), &[]).expect_err("four rows");
+    let error = array.append_as(0, 2, &table.t()).expect_err("four rows");
     assert!(matches!(error, ArrayError::Shape { .. }), "{error}");
-    let grown = array.append_as(0, 4, &table.t(), &[]).expect("appends");
+    let grown = array.append_as(0, 4, &table.t()).expect("appends");
     assert_eq!(grown.read_as::<i32>((7, 0..3)).expect("reads"), [30, 31, 32]);
 }
 

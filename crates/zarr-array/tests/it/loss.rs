@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, Links, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, AxisSelection, Group, Loss, Selection, Truncation};
+use zarr_array::{Array, ArrayError, AxisSelection, Group, Loss, Selection};
 use zarr_codec::Options;
 use zarr_copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
 use zarr_metadata::{ArrayMetadata, Codec, GroupMetadata};
@@ -131,7 +131,7 @@ fn sd_49_the_index_is_that_of_the_array() {
         assert!(now.iter().all(|value| (-2048..2048).contains(value)));
         assert_eq!(now[89], 5);
         // An append reports the index that the element would have.
-        let (loss, _) = refused(array.append_as(0, 1, &[2048_i16; 10], &[]));
+        let (loss, _) = refused(array.append_as(0, 1, &[2048_i16; 10]));
         assert_eq!((loss.index, loss.count, loss.elements), (vec![9, 0], 10, 10));
         array.write(&whole, &before).expect("what was read is kept");
     }
@@ -174,7 +174,7 @@ fn sd_18_a_write_names_the_byte_that_is_out_of_range() {
         let selects = [AxisSelection::from(vec![5, 0]), AxisSelection::from(vec![3, 0])];
         let (loss, _) = refused(array.write(selects, &[1, 2, 3, 8]));
         assert_eq!((loss.index, loss.value, loss.read_back), (vec![0, 0], "8".into(), "-8".into()));
-        let (loss, _) = refused(array.append_as(0, 1, &[8_i8; 4], &[]));
+        let (loss, _) = refused(array.append_as(0, 1, &[8_i8; 4]));
         assert_eq!((loss.index, loss.count), (vec![6, 0], 4));
         let now = array.read_as::<i8>(&whole).expect("reads");
         assert!(now.iter().all(|value| [0, 1, 2, 3, 7].contains(value)), "{now:?}");
@@ -211,7 +211,7 @@ fn sd_49_a_fill_value_that_is_cut_is_never_stored_unasked() {
     fill(array.write_as(4..6, &[1_i16, 2]));
     let elements = array.read_as::<i16>(Selection::whole(&[6])).expect("reads");
     assert_eq!(elements, [1, 2, 3, 4, 5000, 5000]);
-    fill(array.resize(&[3], &[vec![]], Truncation::Discard).map(drop));
+    fill(array.resize([3]).map(drop));
     // The loss of an element is reported before that of the fill value.
     let (loss, _) = refused(array.write_as(4..6, &[1_i16, 4096]));
     assert_eq!(loss.index, [5]);

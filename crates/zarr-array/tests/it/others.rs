@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, Group, Truncation};
+use zarr_array::{Array, ArrayError, Group};
 use zarr_check::{CheckOptions, check};
 use zarr_codec::{ArrayCodec, ArrayOutput, BytesCodec, CodecError, Codecs, DecodedLength, Options};
 use zarr_copy::{CopyOptions, Endpoint, copy_array, copy_tree};
@@ -93,7 +93,7 @@ fn arrays_are_read_and_written_through_them() {
         let array = Array::open_with(store.clone(), &Prefix::root(), options()).expect("opened");
         assert_eq!(array.read((0..12, 0..10)).expect("read"), expected);
         assert_eq!(array.read((3..5, 4..7)).expect("read"), [34, 1, 2, 44, 3, 4]);
-        let array = array.resize(&[14, 10], &[vec![], vec![]], Truncation::Keep).expect("resized");
+        let array = array.resize([14, 10]).expect("resized");
         assert_eq!(array.read((13, 0..2)).expect("read"), [9, 9]);
 
         let error = Array::open(store, &Prefix::root()).expect_err("without codecs");

@@ -6,9 +6,8 @@ use std::sync::{Arc, Mutex};
 use zarr_array::store::{
     AsyncStore, Fault, FaultStore, Layer, Links, MemoryStore, Operation, Prefix, Store, StoreError,
 };
-use zarr_array::{Array, ArrayError, Group, Selection, Truncation};
+use zarr_array::{Array, ArrayError, Group, Resize, Selection};
 use zarr_check::{CheckOptions, Severity, check};
-use zarr_grid::Run;
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, DataType, GroupMetadata};
 use zarr_store_tests::sampled;
 
@@ -31,10 +30,6 @@ const REGULAR: &str = r#"{"name": "regular", "configuration": {"chunk_shape": [4
 const RECTILINEAR: &str = r#"{"name": "rectilinear", "configuration": {"kind": "inline",
     "chunk_shapes": [[2, 3, 3], 3]}}"#;
 
-fn edge(edge: u64) -> Vec<Run> {
-    vec![Run { edge, count: 1 }]
-}
-
 fn read(array: &Array) -> Vec<u8> {
     array.read(Selection::whole(array.shape())).expect("reads")
 }
@@ -44,12 +39,12 @@ fn sd_08_keep_shows_old_data_again_and_discard_the_fill_value() {
     for grid in [REGULAR, RECTILINEAR] {
         for rows in 0..=8 {
             for columns in 0..=7 {
-                for cut in [Truncation::Keep, Truncation::Discard] {
+                for keep in [true, false] {
                     let store = Arc::new(MemoryStore::new());
                     let array = create(store.clone(), grid);
                     array.write(Selection::whole(&[6, 5]), &[7; 30]).expect("writes");
-                    let none = vec![Vec::new(); 2];
-                    let small = array.resize(&[rows, columns], &none, cut).expect("resizes");
+                    let small =
+                        array.resize(Resize::to([rows, columns]).keep(keep)).expect("resizes");
                     let inside = |row: u64, column: u64| row < 6 && column < 5;
                     let expected: Vec<u8> = (0..rows)
                         .flat_map(|row| (0..columns).map(move |column| (row, column)))
@@ -60,14 +55,13 @@ fn sd_08_keep_shows_old_data_again_and_discard_the_fill_value() {
                     assert_eq!(reopened.shape(), [rows, columns]);
                     assert_eq!(reopened.metadata().attributes(), r#"{"kept": 1.50}"#);
 
-                    let back = small.resize(&[6, 5], &none, Truncation::Keep).expect("resizes");
-                    let kept =
-                        |row, column| cut == Truncation::Keep || row < rows && column < columns;
+                    let back = small.resize(Resize::to([6, 5]).keep(true)).expect("resizes");
+                    let kept = |row, column| keep || row < rows && column < columns;
                     let expected: Vec<u8> = (0..6)
                         .flat_map(|row| (0..5).map(move |column| (row, column)))
                         .map(|(row, column)| if kept(row, column) { 7 } else { 0 })
                         .collect();
-                    assert_eq!(read(&back), expected, "{grid} {rows} {columns} {cut:?}");
+                    assert_eq!(read(&back), expected, "{grid} {rows} {columns} {keep}");
                 }
             }
         }
@@ -76,29 +70,30 @@ fn sd_08_keep_shows_old_data_again_and_discard_the_fill_value() {
 
 #[test]
 fn sd_08_growth_takes_new_edges_or_repeats_the_last() {
-    let resized = |shape: &[u64], edges: &[Vec<Run>]| {
-        create(Arc::new(MemoryStore::new()), RECTILINEAR).resize(shape, edges, Truncation::Keep)
-    };
-    let document = |shape: &[u64], edges: &[Vec<Run>]| {
-        resized(shape, edges).expect("resizes").metadata().chunk_grid().to_json()
-    };
-    let refused = |shape: &[u64], edges: &[Vec<Run>]| {
-        let error = resized(shape, edges).expect_err("no such grid");
-        assert!(matches!(error, ArrayError::Grid { .. }), "{error:?}");
+    let resized = |to| create(Arc::new(MemoryStore::new()), RECTILINEAR).resize(to);
+    let document = |to| resized(to).expect("resizes").metadata().chunk_grid().to_json();
+    let refused = |to| {
+        let error = resized(to).expect_err("no such grid");
+        assert!(
+            matches!(
+                error,
+                ArrayError::Grid { .. } | ArrayError::Axis { .. } | ArrayError::Axes { .. }
+            ),
+            "{error:?}"
+        );
         error.to_string()
     };
-    let none = Vec::new;
     let shown = [
-        document(&[8, 5], &[none(), none()]),
-        document(&[9, 5], &[none(), none()]),
-        document(&[20, 9], &[none(), none()]),
-        document(&[13, 5], &[edge(5), none()]),
-        refused(&[14, 5], &[edge(5), none()]),
-        refused(&[7, 5], &[edge(5), none()]),
-        refused(&[6, 8], &[none(), edge(2)]),
-        document(&[2, 5], &[none(), none()]),
-        refused(&[2], &[none()]),
-        refused(&[2, 5], &[none()]),
+        document([8, 5].into()),
+        document([9, 5].into()),
+        document([20, 9].into()),
+        document(Resize::to([13, 5]).edges(0, [5])),
+        refused(Resize::to([14, 5]).edges(0, [5])),
+        refused(Resize::to([7, 5]).edges(0, [5])),
+        refused(Resize::to([6, 8]).edges(1, [2])),
+        document([2, 5].into()),
+        refused([2].into()),
+        refused(Resize::to([2, 5]).edges(2, [1])),
     ];
     insta::assert_snapshot!(shown.join("\n"));
 }
@@ -108,10 +103,9 @@ fn sd_08_overflow_that_an_earlier_shape_left_is_discarded_too() {
     let store = Arc::new(MemoryStore::new());
     let array = create(store, REGULAR);
     array.write(Selection::whole(&[6, 5]), &[7; 30]).expect("writes");
-    let none = vec![Vec::new(); 2];
-    let array = array.resize(&[5, 5], &none, Truncation::Keep).expect("resizes");
-    let array = array.resize(&[4, 4], &none, Truncation::Discard).expect("resizes");
-    let array = array.resize(&[6, 5], &none, Truncation::Keep).expect("resizes");
+    let array = array.resize(Resize::to([5, 5]).keep(true)).expect("resizes");
+    let array = array.resize([4, 4]).expect("resizes");
+    let array = array.resize(Resize::to([6, 5]).keep(true)).expect("resizes");
     let expected: Vec<u8> =
         (0..30).map(|at| if at / 5 < 4 && at % 5 < 4 { 7 } else { 0 }).collect();
     assert_eq!(read(&array), expected);
@@ -119,13 +113,12 @@ fn sd_08_overflow_that_an_earlier_shape_left_is_discarded_too() {
 
 #[test]
 fn sd_08_the_document_is_written_first() {
-    let none = vec![Vec::new(); 2];
     let steps = {
         let store = Arc::new(FaultStore::new(MemoryStore::new()));
         let array = create(store.clone(), RECTILINEAR);
         array.write(Selection::whole(&[6, 5]), &[7; 30]).expect("writes");
         let begun = store.operations();
-        array.resize(&[3, 4], &none, Truncation::Discard).expect("resizes");
+        array.resize([3, 4]).expect("resizes");
         begun..store.operations()
     };
     for step in steps.clone() {
@@ -138,7 +131,7 @@ fn sd_08_the_document_is_written_first() {
             keys.inspect(|key| assert!(key.is_ok(), "{key:?}")).count()
         };
         let before = chunks();
-        let failed = array.resize(&[3, 4], &none, Truncation::Discard).expect_err("dies");
+        let failed = array.resize([3, 4]).expect_err("dies");
         let now = Array::open(Arc::new(inner.clone()), &Prefix::root()).expect("opens");
         let old = now.shape() == [6, 5];
         // The lock, reading the document, writing it.
@@ -148,8 +141,8 @@ fn sd_08_the_document_is_written_first() {
         // Elements that the array still has are unchanged, and calling again finishes.
         let (rows, columns) = (now.shape()[0], now.shape()[1]);
         assert_eq!(read(&now), vec![7; usize::try_from(rows * columns).expect("small")]);
-        let done = now.resize(&[3, 4], &none, Truncation::Discard).expect("resizes");
-        let back = done.resize(&[6, 5], &none, Truncation::Keep).expect("resizes");
+        let done = now.resize([3, 4]).expect("resizes");
+        let back = done.resize(Resize::to([6, 5]).keep(true)).expect("resizes");
         let expected: Vec<u8> =
             (0..30).map(|at| if at / 5 < 3 && at % 5 < 4 { 7 } else { 0 }).collect();
         assert_eq!(read(&back), expected);
@@ -198,7 +191,7 @@ fn sd_08_a_write_by_an_older_handle_keeps_what_was_appended() {
                 let store = Arc::new(store);
                 let writer = Array::open(store.clone(), &Prefix::root()).expect("opens");
                 let writer = writer.with_threads(NonZeroUsize::MIN);
-                let outcome = writer.append(axis, count, &appended, &[]);
+                let outcome = writer.append(axis, count, &appended);
                 assert_eq!(outcome.is_err(), until.is_some());
                 (inner, old, store.operations())
             };
@@ -216,14 +209,13 @@ fn sd_08_a_write_by_an_older_handle_keeps_what_was_appended() {
                     old.write(&region, &new).expect("writes");
                     // The last step of the append, if it has not happened yet.
                     let now = Array::open(Arc::new(inner.clone()), &Prefix::root()).expect("opens");
-                    let now =
-                        now.resize(&shape, &[vec![], vec![]], Truncation::Keep).expect("resizes");
+                    let now = now.resize(Resize::to(shape).keep(true)).expect("resizes");
                     let expected = MemoryStore::new();
                     let expected = create_with(Arc::new(expected), grid, codecs);
                     expected
                         .write(Selection::whole(&[6, 5]), &numbers(&[6, 5], 0))
                         .expect("writes");
-                    let expected = expected.append(axis, count, &appended, &[]).expect("appends");
+                    let expected = expected.append(axis, count, &appended).expect("appends");
                     expected.write(&region, &new).expect("writes");
                     assert_eq!(read(&now), read(&expected), "{grid} {codecs} {region:?} {last:?}");
                 }
@@ -239,8 +231,7 @@ fn sd_08_an_older_handle_writes_past_a_new_end() {
     let store = Arc::new(MemoryStore::new());
     let old = create(store.clone(), REGULAR);
     old.write(Selection::whole(&[6, 5]), &[1; 30]).expect("writes");
-    let none = vec![Vec::new(); 2];
-    let small = old.resize(&[2, 5], &none, Truncation::Discard).expect("resizes");
+    let small = old.resize([2, 5]).expect("resizes");
     // A chunk that the new end cuts, and one that is wholly past it.
     old.write((0..4, 0..3), &[2; 12]).expect("writes");
     old.write((5..6, 0..5), &[3; 5]).expect("writes");
@@ -264,9 +255,9 @@ fn sd_08_an_older_handle_writes_past_a_new_end() {
             ("chunk-outside-grid", Severity::Warning, true),
         ]
     );
-    let small = small.resize(&[2, 5], &none, Truncation::Discard).expect("resizes");
+    let small = small.resize([2, 5]).expect("resizes");
     assert_eq!(found(), []);
-    let grown = small.resize(&[6, 5], &none, Truncation::Keep).expect("resizes");
+    let grown = small.resize(Resize::to([6, 5]).keep(true)).expect("resizes");
     assert_eq!(read(&grown)[10..], [0; 20]);
 }
 
@@ -325,7 +316,7 @@ fn a_resize_that_discards_keeps_what_is_appended_after_its_document() {
         let prefix = Prefix::new("a").expect("a prefix");
         let array = Array::open(store.clone(), &prefix).expect("opens");
         assert_eq!(array.shape(), [4]);
-        array.append(0, 4, &[2; 4], &[]).expect("appends");
+        array.append(0, 4, &[2; 4]).expect("appends");
     };
     // The consolidated metadata follows when the document is unlocked.
     let before = Before {
@@ -336,7 +327,7 @@ fn a_resize_that_discards_keeps_what_is_appended_after_its_document() {
     };
     let store: Arc<dyn Store> = Arc::new(before);
     let array = array.with_store(store);
-    let resized = array.resize(&[4], &[vec![]], Truncation::Discard);
+    let resized = array.resize([4]);
     assert!(matches!(resized, Err(ArrayError::Undiscarded { .. })), "{resized:?}");
     let array = Array::open(inner, &Prefix::new("a").expect("a prefix")).expect("opens");
     assert_eq!(array.read(0..8).expect("reads"), [1, 1, 1, 1, 2, 2, 2, 2]);

@@ -40,7 +40,7 @@ where
     assert!(matches!(long, ArrayError::BufferLength { .. }), "{long}");
     let long = array.write_as(0..1, &elements[..2]).expect_err("too many");
     assert!(matches!(long, ArrayError::BufferLength { .. }), "{long}");
-    let grown = array.append_as(0, 1, &elements[..1], &[]).expect("appends");
+    let grown = array.append_as(0, 1, &elements[..1]).expect("appends");
     assert_eq!(grown.read_as::<T>(3..4).expect("reads"), elements[..1]);
 }
 

@@ -229,7 +229,7 @@ impl Watch for Moved {
 mod tests {
     use std::sync::Arc;
 
-    use zarr_kit::array::Truncation;
+    use zarr_kit::array::Resize;
     use zarr_kit::grid::Run;
     use zarr_kit::{Array, ArrayBuilder, Codec, DataType, MemoryStore, Prefix, Selection};
 
@@ -271,7 +271,7 @@ mod tests {
         let watched = Moved::on(&array, work, bar.clone());
         // The first two of the added chunks hold only the fill value: they are removed.
         let rows: Vec<u8> = (0..16).map(|at| u8::from(at >= 8)).collect();
-        let longer = watched.append(0, 4, &rows, &edges).expect("appends");
+        let longer = watched.append(0, (4, edges), &rows).expect("appends");
         assert_eq!(shown(&bar), (4, Some(4)));
 
         // Within a chunk that the array's end cuts, and past it, by the last edge.
@@ -279,12 +279,12 @@ mod tests {
         assert_eq!(within.shape(), longer.shape());
         let work = Work::appending(&within, 1, 3, &[Run { edge: 3, count: 1 }]);
         assert_eq!(work, Work::Writing { chunks: 4 });
-        let shorter = within.resize(&[6, 4], &[vec![], vec![]], Truncation::Keep).expect("cuts");
+        let shorter = within.resize(Resize::to([6, 4]).keep(true)).expect("cuts");
         let work = Work::appending(&shorter, 0, 3, &[]);
         assert_eq!(work, Work::Writing { chunks: 2 * 2 });
         let bar = started(work);
         let watched = Moved::on(&shorter, work, bar.clone());
-        watched.append(0, 3, &[1; 12], &[]).expect("appends");
+        watched.append(0, 3, &[1; 12]).expect("appends");
         assert_eq!(shown(&bar), (4, Some(4)));
     }
 

@@ -11,9 +11,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use zarr_kit::array::store::{Links, Store, StoreExt as _, UpdatePolicy};
-use zarr_kit::array::{Truncation, delete_node};
+use zarr_kit::array::{Resize, delete_node};
 use zarr_kit::copy::{CopyOptions, copy_array, create_over};
-use zarr_kit::grid::Run;
 use zarr_kit::join::rearrange::{GroupRearrangement, Rearrangement, Span};
 use zarr_kit::join::{Arrangement, Join, JoinOptions, Member};
 use zarr_kit::metadata::ChunkGrid;
@@ -299,7 +298,7 @@ const OPERATIONS: &[Operation] = &[
     ),
     ("grow", (&["resize", "rain", "--shape", "121,4"], &[]), |place| {
         place.array("rain", |array| {
-            array.resize(&[121, 4], &[vec![], vec![]], Truncation::Discard)?;
+            array.resize([121, 4])?;
             Ok(())
         })
     }),
@@ -308,27 +307,26 @@ const OPERATIONS: &[Operation] = &[
         (&["resize", "rain", "--shape", "120,4", "--edges", "day=10|20"], &[]),
         |place| {
             place.array("rain", |array| {
-                let edges = [10, 20].map(|edge| Run { edge, count: 1 });
-                array.resize(&[120, 4], &[edges.to_vec(), vec![]], Truncation::Keep)?;
+                array.resize(Resize::to([120, 4]).edges(0, [10, 20]))?;
                 Ok(())
             })
         },
     ),
     ("shrink", (&["resize", "rain", "--shape", "40,3"], &[]), |place| {
         place.array("rain", |array| {
-            array.resize(&[40, 3], &[vec![], vec![]], Truncation::Discard)?;
+            array.resize([40, 3])?;
             Ok(())
         })
     }),
     ("shrink and keep", (&["resize", "rain", "--shape", "40,3", "--keep"], &[]), |place| {
         place.array("rain", |array| {
-            array.resize(&[40, 3], &[vec![], vec![]], Truncation::Keep)?;
+            array.resize(Resize::to([40, 3]).keep(true))?;
             Ok(())
         })
     }),
     ("append", (&["append", "day", "--from", "-", "--edges", "30"], &[7; 30]), |place| {
         place.array("day", |array| {
-            array.append_as::<i16>(0, 30, &[7; 30], &[Run { edge: 30, count: 1 }])?;
+            array.append_as::<i16>(0, (30, [30]), &[7; 30])?;
             Ok(())
         })
     }),

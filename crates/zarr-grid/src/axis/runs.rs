@@ -22,6 +22,13 @@ pub struct Run {
     pub count: u64,
 }
 
+/// One chunk of this length.
+impl From<u64> for Run {
+    fn from(edge: u64) -> Self {
+        Run { edge, count: 1 }
+    }
+}
+
 /// Two or more runs, neighbours of different edge, none expanded.
 ///
 /// The builder has checked that the sum of all edges fits, so that no sum or product here overflows.

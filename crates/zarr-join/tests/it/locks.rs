@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
-use zarr_array::{Array, Group, Truncation, delete_node};
+use zarr_array::{Array, Group, delete_node};
 use zarr_check::{CheckOptions, Finding, check};
 use zarr_copy::{CopyOptions, Endpoint, copy_array, copy_tree};
 use zarr_join::rearrange::{GroupRearrangement, Rearrangement, Repair, Span, repair, repair_group};
@@ -65,10 +65,10 @@ fn changes_of_arrays_and_groups_keep_the_rule() {
     let (few, store, group) = few();
     let rain = group.array("rain").expect("opens");
     let rain = rain.with_threads(NonZeroUsize::new(4).expect("not zero"));
-    let rain = rain.append(0, 3, &[10, 11, 12], &[]).expect("appends");
-    let rain = rain.resize(&[14], &[vec![]], Truncation::Keep).expect("grows");
-    let rain = rain.resize(&[7], &[vec![]], Truncation::Discard).expect("shrinks");
-    let rain = rain.resize(&[9], &[vec![]], Truncation::Keep).expect("grows");
+    let rain = rain.append(0, 3, &[10, 11, 12]).expect("appends");
+    let rain = rain.resize([14]).expect("grows");
+    let rain = rain.resize([7]).expect("shrinks");
+    let rain = rain.resize([9]).expect("grows");
     assert_eq!(rain.read(0..9).expect("reads"), [1, 2, 3, 4, 5, 6, 7, 0, 0]);
     rain.update_attributes(&[("a", Some("1"))]).expect("sets");
     group.update_attributes(&[("a", Some("1"))]).expect("sets");
@@ -76,8 +76,8 @@ fn changes_of_arrays_and_groups_keep_the_rule() {
     let texts = ArrayBuilder::new([1], DataType::String).chunk_shape([2]).build().expect("valid");
     let texts = group.create_array("texts", texts).expect("new");
     texts.write_as(0..1, &["a"]).expect("writes");
-    let texts = texts.append_as(0, 2, &["b", "c"], &[]).expect("appends");
-    texts.resize(&[2], &[vec![]], Truncation::Discard).expect("shrinks");
+    let texts = texts.append_as(0, 2, &["b", "c"]).expect("appends");
+    texts.resize([2]).expect("shrinks");
     let mut found = Vec::new();
     let report = &mut |finding: Finding| found.push(finding.message().to_owned());
     check(store.clone(), &Prefix::root(), &CheckOptions::new(), report).expect("checks");

@@ -409,6 +409,8 @@ class Array(Layout):
         lengths = list(_grid.checked_shape(shape))
         if len(lengths) != self.ndim:
             raise ValueError(f"the shape has {len(lengths)} axes, the array {self.ndim}")
+        if added is not None and len(added) != self.ndim:
+            raise ValueError(f"chunks has {len(added)} entries, the array {self.ndim} axes")
         self._set(self._native.resize(lengths, added, discard))
 
     def append(

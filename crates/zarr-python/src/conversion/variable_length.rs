@@ -99,11 +99,11 @@ impl New {
         array: &Array,
         axis: usize,
         count: u64,
-        added: &[Run],
+        added: Vec<Run>,
     ) -> Result<Array, ArrayError> {
         match self {
-            New::Text(elements) => array.append_as(axis, count, &texts(elements), added),
-            New::Bytes(elements) => array.append_as(axis, count, &byte_strings(elements), added),
+            New::Text(elements) => array.append_as(axis, (count, added), &texts(elements)),
+            New::Bytes(elements) => array.append_as(axis, (count, added), &byte_strings(elements)),
         }
     }
 }

@@ -8,9 +8,7 @@ use std::thread;
 
 use zarr_array::store::{Prefix, Store, StoreOptions, UpdatePolicy, open_url};
 use zarr_array::unfinished::is_ended;
-use zarr_array::{
-    Array, Group, Part, Truncation, create_parents, delete_node, refresh_consolidated,
-};
+use zarr_array::{Array, Group, Part, Resize, create_parents, delete_node, refresh_consolidated};
 use zarr_copy::{CopyOptions, Endpoint, MARKER, copy_array, copy_tree, create_over};
 use zarr_join::rearrange::{GroupRearrangement, Rearrangement, Span};
 use zarr_join::{
@@ -102,15 +100,15 @@ const OPERATIONS: [Operation; 20] = [
     ("write a part of no chunk", |place| Ok(place.array("n")?.write(1..3, &[9; 2])?)),
     ("write parts of chunks", |place| Ok(place.array("g/a")?.write(3..6, &[9; 3])?)),
     ("append", |place| {
-        place.array("g/a")?.append(0, 2, &[9; 2], &[])?;
+        place.array("g/a")?.append(0, 2, &[9; 2])?;
         Ok(())
     }),
     ("resize", |place| {
-        place.array("g/a")?.resize(&[10], &[vec![]], Truncation::Keep)?;
+        place.array("g/a")?.resize(Resize::to([10]).keep(true))?;
         Ok(())
     }),
     ("discard", |place| {
-        place.array("g/a")?.resize(&[3], &[vec![]], Truncation::Discard)?;
+        place.array("g/a")?.resize([3])?;
         Ok(())
     }),
     ("attributes", |place| {

@@ -9,7 +9,7 @@ use zarr_array::store::{
     AsyncStore, Key, Layer, MemoryStore, ObjectMeta, Operation, Prefix, PutFrom, Sharing, Store,
     StoreError,
 };
-use zarr_array::{Array, Points, Truncation};
+use zarr_array::{Array, Points};
 use zarr_check::{CheckOptions, check};
 use zarr_copy::{CopyOptions, Endpoint, copy_array, copy_tree};
 use zarr_join::rearrange::{Rearrangement, Span};
@@ -149,7 +149,7 @@ const USES: [Use; 13] = [
         }
     }),
     ("discard", |array, _| {
-        array.resize(&[3], &[vec![]], Truncation::Discard)?;
+        array.resize([3])?;
         Ok(())
     }),
     ("plan", |array, _| {

@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use zarr_codec::Options;
-use zarr_grid::Run;
 use zarr_metadata::ArrayMetadata;
 
 use super::AsyncArray;
 use crate::array::{Array, Source, WriteAs};
-use crate::change::Truncation;
+use crate::change::{Added, Resize};
 use crate::error::ArrayError;
 use crate::store::{Prefix, Store};
 use crate::threads::{self, ArrayFuture};
@@ -64,7 +63,6 @@ impl AsyncArray {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use zarr_array::Truncation;
     /// # use zarr_array::asynchronous::AsyncArray;
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::{ArrayBuilder, DataType};
@@ -73,9 +71,9 @@ impl AsyncArray {
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {
     /// let array = AsyncArray::create(store, &Prefix::root(), metadata).await?;
-    /// let array = array.asynchronous().append(0, 3, vec![7; 3], &[]).await?;
+    /// let array = array.asynchronous().append(0, 3, vec![7; 3]).await?;
     /// assert_eq!(array.asynchronous().read(0..5).await?, [0, 0, 7, 7, 7]);
-    /// let array = array.asynchronous().resize(&[3], &[vec![]], Truncation::Discard).await?;
+    /// let array = array.asynchronous().resize([3]).await?;
     /// let array = array.asynchronous().update_attributes(&[("units", Some(r#""K""#))]).await?;
     /// assert_eq!((array.shape(), array.metadata().attribute("units")), (&[3][..], Some(r#""K""#)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -85,12 +83,11 @@ impl AsyncArray {
     pub fn append(
         &self,
         axis: usize,
-        count: u64,
+        added: impl Into<Added>,
         elements: impl AsRef<[u8]> + Send + Sync + 'static,
-        edges: &[Run],
     ) -> ArrayFuture<Array> {
-        let edges = edges.to_vec();
-        self.0.change_async(move |array| array.append(axis, count, &elements, &edges))
+        let added = added.into();
+        self.0.change_async(move |array| array.append(axis, added, &elements))
     }
 
     /// As [`append_as`](Array::append_as), without blocking the thread; see
@@ -104,12 +101,11 @@ impl AsyncArray {
     pub fn append_as<T: WriteAs + 'static>(
         &self,
         axis: usize,
-        count: u64,
+        added: impl Into<Added>,
         elements: impl Source<T> + Send + Sync + 'static,
-        edges: &[Run],
     ) -> ArrayFuture<Array> {
-        let edges = edges.to_vec();
-        self.0.change_async(move |array| array.append_as(axis, count, &elements, &edges))
+        let added = added.into();
+        self.0.change_async(move |array| array.append_as(axis, added, &elements))
     }
 
     /// As [`resize`](Array::resize), without blocking the thread. Dropping the future cancels it
@@ -121,9 +117,9 @@ impl AsyncArray {
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn resize(&self, shape: &[u64], edges: &[Vec<Run>], cut: Truncation) -> ArrayFuture<Array> {
-        let (shape, edges) = (shape.to_vec(), edges.to_vec());
-        self.0.change_async(move |array| array.resize(&shape, &edges, cut))
+    pub fn resize(&self, to: impl Into<Resize>) -> ArrayFuture<Array> {
+        let to = to.into();
+        self.0.change_async(move |array| array.resize(to))
     }
 
     /// As [`update_attributes`](Array::update_attributes), without blocking the thread. Dropping

@@ -7,7 +7,7 @@ use std::thread;
 
 use zarr_array::asynchronous::{AsyncGroup, create_parents, delete_node, refresh_consolidated};
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy};
-use zarr_array::{Array, ArrayError, ArrayFuture, Group, Truncation};
+use zarr_array::{Array, ArrayError, ArrayFuture, Group, Resize};
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 use zarr_store_tests::{Objects, objects};
 
@@ -19,9 +19,9 @@ use super::{REGULAR, at_once, block_on, chains, create, poll};
 type Change = fn(&Array) -> ArrayFuture<Array>;
 
 const CHANGES: [Change; 4] = [
-    |array| array.asynchronous().append_as(0, 9, vec![5_u16; 9 * 70], &[]),
-    |array| array.asynchronous().resize(&[30, 20], &[vec![], vec![]], Truncation::Discard),
-    |array| array.asynchronous().resize(&[80, 70], &[vec![], vec![]], Truncation::Keep),
+    |array| array.asynchronous().append_as(0, 9, vec![5_u16; 9 * 70]),
+    |array| array.asynchronous().resize([30, 20]),
+    |array| array.asynchronous().resize(Resize::to([80, 70]).keep(true)),
     |array| array.asynchronous().update_attributes(&[("units", Some(r#""K""#))]),
 ];
 
@@ -105,7 +105,7 @@ fn reads_go_on_while_changes_wait_for_a_lock() {
     let held = memory.lock(&document).expect("locks");
     let many = thread::available_parallelism().map_or(1, usize::from) + 5;
     let waiting: Vec<_> = (0..many)
-        .map(|_| runtime.spawn(array.asynchronous().append_as(0, 1, [3_u16; 70], &[])))
+        .map(|_| runtime.spawn(array.asynchronous().append_as(0, 1, [3_u16; 70])))
         .collect();
     for row in 0..200 {
         let found = block_on(array.asynchronous().read_as::<u16>((row % 44, 0))).expect("reads");
@@ -129,13 +129,12 @@ fn changed_arrays_keep_their_settings() {
     let array = create(Arc::new(memory), REGULAR, &chains()[0]);
     let policy = UpdatePolicy::AcceptSingleProcess;
     let array = array.with_update_policy(policy).with_empty_chunks_stored(true);
-    let array = block_on(array.asynchronous().append_as(0, 1, [3_u16; 70], &[])).expect("appends");
+    let array = block_on(array.asynchronous().append_as(0, 1, [3_u16; 70])).expect("appends");
     assert_eq!(array.update_policy(), policy);
-    let array =
-        block_on(array.asynchronous().resize(&[5, 5], &[vec![], vec![]], Truncation::Discard));
+    let array = block_on(array.asynchronous().resize([5, 5]));
     let array = array.expect("resizes");
     // A blocking change with the same handle: its future is gone, but was not dropped early.
-    let array = array.append_as(1, 2, &[9_u16; 10], &[]).expect("appends");
+    let array = array.append_as(1, 2, &[9_u16; 10]).expect("appends");
     array.write_as((0, 0), &[9_u16]).expect("writes");
     assert_eq!(array.read_as::<u16>((4, 5..7)).expect("reads"), [9, 9]);
 }
@@ -151,14 +150,13 @@ fn strings_are_appended() {
         });
         match data_type {
             DataType::String => {
-                block_on(array.asynchronous().append_as(0, 2, ["Bern", "Basel"], &[]))
-                    .expect("appends");
-                blocking.append_as(0, 2, &["Bern", "Basel"], &[]).expect("appends");
+                block_on(array.asynchronous().append_as(0, 2, ["Bern", "Basel"])).expect("appends");
+                blocking.append_as(0, 2, &["Bern", "Basel"]).expect("appends");
             }
             _ => {
-                block_on(array.asynchronous().append_as(0, 2, vec![b"\0".to_vec(), vec![1]], &[]))
+                block_on(array.asynchronous().append_as(0, 2, vec![b"\0".to_vec(), vec![1]]))
                     .expect("appends");
-                blocking.append_as(0, 2, &[&b"\0"[..], b"\x01"], &[]).expect("appends");
+                blocking.append_as(0, 2, &[&b"\0"[..], b"\x01"]).expect("appends");
             }
         }
         let [found, wanted] = stores.each_ref().map(|store| objects(&**store));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zarr_array::asynchronous::{AsyncArray, AsyncGroup, open_node};
 use zarr_array::store::{MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Group, Truncation};
+use zarr_array::{Array, ArrayError, Group};
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata, NodeMetadata};
 
 use super::face::{Faced, Manner};
@@ -65,14 +65,11 @@ fn an_executor_is_never_blocked() {
         },
         |_, array| Box::pin(async move { drop(array.asynchronous().read((3, 5..9)).await) }),
         |_, array| {
-            Box::pin(
-                async move { drop(array.asynchronous().append_as(0, 1, [1_u16; 70], &[]).await) },
-            )
+            Box::pin(async move { drop(array.asynchronous().append_as(0, 1, [1_u16; 70]).await) })
         },
         |_, array| {
-            let none = vec![vec![]; 2];
             Box::pin(async move {
-                drop(array.asynchronous().resize(&[3, 3], &none, Truncation::Discard).await);
+                drop(array.asynchronous().resize([3, 3]).await);
             })
         },
         |_, array| Box::pin(async move { drop(array.asynchronous().update_attributes(&[]).await) }),

@@ -10,7 +10,7 @@ use zarr_array::store::{
     AsyncStore, Key, Layer, LocalStore, MemoryStore, ObjectMeta, Operation, Prefix, Rewrite,
     RewritePiece, Store, StoreError, StoreExt as _,
 };
-use zarr_array::{Array, Points, Selection, Truncation};
+use zarr_array::{Array, Points, Selection};
 use zarr_codec::Scratch;
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec, DataType};
 use zarr_store_tests::CountedChunks;
@@ -33,23 +33,23 @@ fn an_append_moves_what_is_there() {
     let store = Arc::new(CountedChunks::new(inner));
     let metadata = metadata(&codecs, "uint16", "0");
     let array = Array::create(store.clone(), &Prefix::root(), metadata.clone()).expect("creates");
-    let array = array.resize(&[8, 36], &[vec![], vec![]], Truncation::Discard).expect("shrinks");
+    let array = array.resize([8, 36]).expect("shrinks");
     let model: Vec<u16> = (0..1440).map(|n| n * 45 + 1).collect();
     let rows = |rows: std::ops::Range<usize>| &model[rows.start * 36..rows.end * 36];
     array.write_as(Selection::whole(&[8, 36]), rows(0..8)).expect("writes");
     let counts = || store.taken();
     let index = 60 * 16 + 4;
     counts();
-    let array = array.append_as(0, 4, rows(8..12), &[]).expect("appends");
+    let array = array.append_as(0, 4, rows(8..12)).expect("appends");
     assert_eq!(counts(), [index, 1], "whole inner chunks");
-    let array = array.append_as(0, 25, rows(12..37), &[]).expect("appends");
+    let array = array.append_as(0, 25, rows(12..37)).expect("appends");
     assert_eq!(counts(), [index, 1], "whole ones, and parts of new ones");
     let object = store.inner.read(&key()).unwrap().unwrap();
     let codec = array.chunk_codec(&SHAPE).unwrap();
     let shard = codec.fixed().unwrap().shard().unwrap();
     let stored = shard.read_index(&object, &mut Scratch::new()).unwrap();
     let last = (54..60).map(|number| stored.range(number).unwrap()).map(|r| r.end - r.start);
-    let array = array.append_as(0, 3, rows(37..40), &[]).expect("appends");
+    let array = array.append_as(0, 3, rows(37..40)).expect("appends");
     assert_eq!(counts(), [index + last.sum::<u64>(), 1], "parts of old ones");
     assert!(array.read_as::<u16>(Selection::whole(&SHAPE)).expect("reads") == model);
     assert!(store.inner.read(&key()).unwrap() == written_whole(&metadata, &model));
@@ -388,9 +388,8 @@ fn shards_of_strings_and_resized_shards_are_those_written_whole() {
         let array = Array::create(store.clone(), &Prefix::root(), metadata.clone()).unwrap();
         let mut model: Vec<u16> = (0..1440).collect();
         array.write_as(Selection::whole(&SHAPE), &model).expect("writes");
-        let array =
-            array.resize(&[13, 20], &[vec![], vec![]], Truncation::Discard).expect("shrinks");
-        let array = array.resize(&SHAPE, &[vec![], vec![]], Truncation::Keep).expect("grows");
+        let array = array.resize([13, 20]).expect("shrinks");
+        let array = array.resize(SHAPE).expect("grows");
         for (at, value) in model.iter_mut().enumerate() {
             if at / 36 >= 13 || at % 36 >= 20 {
                 *value = 7;

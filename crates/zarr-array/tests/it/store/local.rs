@@ -57,7 +57,7 @@ fn a_full_disk_stops_writes_and_copies_until_there_is_room() {
     assert!(found == blank, "the chunks that were written are not those that the error names");
 
     // The append is not visible, and the copy can be resumed.
-    full(&from.append(0, 40, &second, &[]).unwrap_err());
+    full(&from.append(0, 40, &second).unwrap_err());
     delete_node(&(Arc::new(store.clone()) as Arc<dyn Store>), &prefix("to")).unwrap();
     let options = CopyOptions::new().memory(2_000_000);
     let copy = |options: &CopyOptions| {
@@ -84,7 +84,7 @@ fn a_full_disk_stops_writes_and_copies_until_there_is_room() {
     let (copied, _) = copy(&options.resume(true)).unwrap();
     assert!(copied.read(&whole).unwrap() == first);
     let half = &second[..20 * 65536];
-    let longer = from.append(0, 20, half, &[]).unwrap();
+    let longer = from.append(0, 20, half).unwrap();
     let expected = [&first[..], half].concat();
     assert!(longer.read(Selection::whole(&[60, 65536])).unwrap() == expected);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy};
 use zarr_array::unfinished::is_ended;
-use zarr_array::{Array, ArrayError, Group, Part, Truncation, create_parents};
+use zarr_array::{Array, ArrayError, Group, Part, Resize, create_parents};
 use zarr_copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 use zarr_store_tests::Objects;
@@ -38,10 +38,10 @@ fn changes_are_done_once_whatever_answer_is_lost() {
         lose();
         let array = sole(Array::create(store.clone(), &Prefix::root(), metadata(8)).unwrap());
         lose();
-        let array = array.append(0, 3, &[1, 2, 3], &[]).unwrap();
+        let array = array.append(0, 3, &[1, 2, 3]).unwrap();
         assert_eq!(array.shape(), [11], "{fault:?}");
         lose();
-        let array = array.resize(&[10], &[vec![]], Truncation::Keep).unwrap();
+        let array = array.resize(Resize::to([10]).keep(true)).unwrap();
         lose();
         let array = array.update_attributes(&[("a", Some("1"))]).unwrap();
         assert!(server.is_done());
@@ -65,7 +65,7 @@ fn an_append_does_not_take_over_that_of_another() {
         server.change("PUT", "zarr.json", |objects| {
             objects.insert("base/zarr.json".to_owned(), other);
         });
-        let error = array.append(0, 1, &[1], &[]).unwrap_err();
+        let error = array.append(0, 1, &[1]).unwrap_err();
         assert!(matches!(error, ArrayError::Stale { .. }), "{fault:?}: {error}");
         assert!(server.is_done());
         assert_eq!(Array::open(store, &Prefix::root()).unwrap().read(8..9).unwrap(), [0]);

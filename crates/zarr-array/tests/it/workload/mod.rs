@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[cfg(feature = "async")]
 use zarr_array::asynchronous::{self, AsyncArray, AsyncGroup};
 use zarr_array::store::{MemoryStore, Prefix, Store, UpdatePolicy};
-use zarr_array::{Array, ArrayError, Group, Selection, Truncation, delete_node};
+use zarr_array::{Array, ArrayError, Group, Resize, Selection, delete_node};
 use zarr_grid::Run;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 use zarr_store_tests::{Objects, objects, restore};
@@ -201,20 +201,17 @@ impl Workload {
         let elements = Self::elements(&Selection::whole(&slab), seed);
         let appended = outcome!(
             self,
-            array.append_as(axis, count, &elements, new),
-            array.asynchronous().append_as(axis, count, elements, new)
+            array.append_as(axis, (count, new.iter().copied()), &elements),
+            array.asynchronous().append_as(axis, (count, new.iter().copied()), elements)
         );
         appended.map(drop)
     }
 
-    fn resize(&self, name: &str, shape: [u64; 2], new: &[Vec<Run>], cut: Truncation) -> Outcome {
+    fn resize(&self, name: &str, shape: [u64; 2], new: &[Run], keep: bool) -> Outcome {
         let array = self.open(name)?;
-        let new = if array.shape() == shape { &[vec![], vec![]] } else { new };
-        let resized = outcome!(
-            self,
-            array.resize(&shape, new, cut),
-            array.asynchronous().resize(&shape, new, cut)
-        );
+        let new = if array.shape() == shape { &[] } else { new };
+        let to = Resize::to(shape).edges(0, new.iter().copied()).keep(keep);
+        let resized = outcome!(self, array.resize(to), array.asynchronous().resize(to));
         resized.map(drop)
     }
 
@@ -233,8 +230,6 @@ impl Workload {
     /// One step; `None` after the last.
     pub(crate) fn step(&self, number: usize) -> Option<Outcome> {
         let x = self.scale;
-        let none = || vec![vec![], vec![]];
-        let rows = |rows: &[u64]| vec![edges(x, rows), vec![]];
         let months = format!(
             r#"{{"name": "rectilinear", "configuration": {{"kind": "inline",
             "chunk_shapes": [[{}, {}, {}], [3, 4]]}}}}"#,
@@ -276,11 +271,11 @@ impl Workload {
                 group.map(drop)
             }),
             12 => self.write("a", "::3, ::2", 8),
-            13 => self.resize("a", [31 * x, 7], &rows(&[7]), Truncation::Keep),
+            13 => self.resize("a", [31 * x, 7], &edges(x, &[7]), true),
             14 => self.write("a", "24@:, 2:", 9),
-            15 => self.resize("a", [23 * x, 7], &none(), Truncation::Keep),
-            16 => self.resize("a", [11 * x, 5], &none(), Truncation::Discard),
-            17 => self.resize("s", [5 * x, 3], &none(), Truncation::Discard),
+            15 => self.resize("a", [23 * x, 7], &[], true),
+            16 => self.resize("a", [11 * x, 5], &[], false),
+            17 => self.resize("s", [5 * x, 3], &[], false),
             18 => self.open("a").and_then(|array| {
                 let region = self.region("2@:9@, :", &array);
                 let count = usize::try_from(region.elements().expect("small")).expect("small");
@@ -291,8 +286,8 @@ impl Workload {
                     array.asynchronous().write_as(&region, elements)
                 )
             }),
-            19 => self.append("a", 1, 9, &[Run { edge: 2, count: 1 }], 10),
-            20 => self.resize("a", [40 * x, 9], &none(), Truncation::Keep),
+            19 => self.append("a", 1, 9, &[2.into()], 10),
+            20 => self.resize("a", [40 * x, 9], &[], true),
             21 => self.delete("s"),
             22 => self.create("s", [6 * x, 5], &regular, PACKED),
             23 => self.write("s", "::-1, 1:", 11),

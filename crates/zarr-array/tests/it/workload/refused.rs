@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zarr_array::Array;
 #[cfg(feature = "object_store")]
 use zarr_array::store::{Store, StoreError};
-use zarr_array::{ArrayError, Truncation, open_node};
+use zarr_array::{ArrayError, Resize, open_node};
 
 #[cfg(feature = "object_store")]
 use super::restore;
@@ -72,14 +72,14 @@ fn without_locks_between_processes_an_append_grows_the_array_first() {
     let older = Array::open(with.clone(), &prefix("a")).expect("opens");
     // Elements that do not fit are refused before the array grows.
     let few: &[u8] = &[0; 13];
-    let refused = older.append(0, 1, few, &[]).expect_err("too few");
+    let refused = older.append(0, 1, few).expect_err("too few");
     assert!(matches!(refused, ArrayError::BufferLength { found: 13, .. }), "{refused:?}");
-    let refused = older.append(0, 1, (&View::contiguous(&[7]).unwrap(), few), &[]);
+    let refused = older.append(0, 1, (&View::contiguous(&[7]).unwrap(), few));
     let refused = refused.expect_err("another shape");
     assert!(matches!(refused, ArrayError::Shape { .. }), "{refused:?}");
-    let refused = older.append_as(0, 1, &[0_u16; 6], &[]).expect_err("too few");
+    let refused = older.append_as(0, 1, &[0_u16; 6]).expect_err("too few");
     assert!(matches!(refused, ArrayError::ElementCount { found: 6, .. }), "{refused:?}");
-    let refused = older.append(2, 1, few, &[]).expect_err("too few axes");
+    let refused = older.append(2, 1, few).expect_err("too few axes");
     assert!(matches!(refused, ArrayError::Axis { axis: 2, rank: 2 }), "{refused:?}");
     assert_eq!(objects(&*with), states[7]);
     Workload::new(with.clone(), 1).step(7).expect("a step").expect("appends");
@@ -91,7 +91,7 @@ fn without_locks_between_processes_an_append_grows_the_array_first() {
     assert_eq!(grown, states[8]);
     let grown = objects(&*with);
     // The second of two appends is refused before it writes.
-    let refused = older.append(0, 1, &[0; 14], &[]).expect_err("has grown");
+    let refused = older.append(0, 1, &[0; 14]).expect_err("has grown");
     assert!(matches!(refused, ArrayError::Stale { .. }), "{refused:?}");
     assert_eq!(objects(&*with), grown);
 
@@ -99,7 +99,7 @@ fn without_locks_between_processes_an_append_grows_the_array_first() {
     let with = store(ConditionalPut::Supported);
     restore(&*with, &states[23]);
     let packed = Array::open(with.clone(), &prefix("s")).expect("opens");
-    let failed = packed.append(1, 1, &[255; 12], &[]).expect_err("is lost");
+    let failed = packed.append(1, 1, &[255; 12]).expect_err("is lost");
     let ArrayError::Grown { cause, .. } = &failed else { panic!("{failed:?}") };
     assert!(
         matches!(**cause, ArrayError::Loss { .. } | ArrayError::Incomplete { .. }),
@@ -184,11 +184,10 @@ fn a_stale_array_changes_nothing() {
     let stale = workload.open("a").expect("opens");
     workload.step(7).expect("a step").expect("appends");
     let appended = objects(&*store);
-    let none = [vec![], vec![]];
     for outcome in [
-        stale.resize(&[2, 2], &none, Truncation::Discard),
-        stale.resize(&[20, 7], &none, Truncation::Keep),
-        stale.append_as(0, 1, &[0_u16; 7], &[]),
+        stale.resize([2, 2]),
+        stale.resize(Resize::to([20, 7]).keep(true)),
+        stale.append_as(0, 1, &[0_u16; 7]),
     ] {
         assert!(matches!(outcome, Err(ArrayError::Stale { .. })), "{outcome:?}");
     }
@@ -198,7 +197,7 @@ fn a_stale_array_changes_nothing() {
     assert_eq!(fresh.shape(), [17, 7]);
     let older = workload.open("a").expect("opens");
     fresh.update_attributes(&[("new", Some("2"))]).expect("updates");
-    let resized = older.resize(&[17, 6], &none, Truncation::Keep).expect("resizes");
+    let resized = older.resize(Resize::to([17, 6]).keep(true)).expect("resizes");
     assert_eq!(resized.metadata().attribute("new"), Some("2"));
     assert!(open_node(&store, &prefix("a")).is_ok());
 }

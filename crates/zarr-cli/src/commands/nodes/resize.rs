@@ -2,7 +2,6 @@
 
 use serde_json::json;
 use zarr_kit::ArrayMetadata;
-use zarr_kit::array::Truncation;
 use zarr_kit::array::store::UpdatePolicy;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::{ChunkEdges, EdgeRun};
@@ -24,14 +23,14 @@ pub(crate) fn run(args: &Resize) -> Result<(), CliError> {
         let reason = format!("the array has {}", words::axes(array.shape().len()));
         return Err(CliError::argument("--shape", &args.shape, reason));
     }
-    let edges = match &args.edges {
-        Some(text) => edges(text, array.metadata())
-            .map_err(|cause| CliError::argument("--edges", text, cause))?,
-        None => vec![Vec::new(); shape.len()],
-    };
-    let cut = if args.keep { Truncation::Keep } else { Truncation::Discard };
+    let mut to = zarr_kit::array::Resize::to(shape).keep(args.keep);
+    if let Some(text) = &args.edges {
+        let edges = edges(text, array.metadata())
+            .map_err(|cause| CliError::argument("--edges", text, cause))?;
+        to = edges.into_iter().enumerate().fold(to, |to, (axis, edges)| to.edges(axis, edges));
+    }
     let before = array.shape().to_vec();
-    let array = array.resize(&shape, &edges, cut).map_err(|cause| place.failed(cause))?;
+    let array = array.resize(to).map_err(|cause| place.failed(cause))?;
     place.finish()?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
     done(args.json, format_args!("resized {}: {from} to {to}", place.shown), || {

@@ -8,7 +8,7 @@ use zarr_array::store::{
     AsyncStore, Key, Layer, Links, Listing, LocalStore, MemoryStore, ObjectMeta, Operation, Prefix,
     Store, StoreError, StoreExt as _,
 };
-use zarr_array::{Array, Part, Selection, Truncation};
+use zarr_array::{Array, Part, Selection};
 use zarr_copy::{CopyOptions, CopySummary, TransferError, copy_array};
 use zarr_store_tests::{Changing, Objects, folder_in_memory, key, objects, sampled};
 
@@ -45,7 +45,7 @@ const CHANGES: [Change; 7] = [
         "the array is shortened, and its chunks are discarded",
         |from| {
             let array = Array::open(from.clone(), &prefix("a")).expect("opens");
-            array.resize(&[6, 12], &[vec![], vec![]], Truncation::Discard).expect("resizes");
+            array.resize([6, 12]).expect("resizes");
         },
         "a/",
     ),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zarr_array::store::{
     Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy,
 };
-use zarr_array::{Array, ArrayError, Group, Truncation};
+use zarr_array::{Array, ArrayError, Group};
 use zarr_join::rearrange::{Rearrangement, Repair, Span, repair};
 use zarr_metadata::GroupMetadata;
 use zarr_store_tests::{Objects, folder_in_memory, restore, sampled};
@@ -98,9 +98,7 @@ impl Ends<'_> {
                     // Before the marker, or after it, or chunks do not get other keys.
                     _ => {
                         let array = open(&store).expect("opens");
-                        array
-                            .resize(array.shape(), &[vec![]], Truncation::Discard)
-                            .expect("discards");
+                        array.resize(array.shape()).expect("discards");
                         Group::open(store.clone(), &Prefix::root())
                             .and_then(|group| group.consolidate())
                             .expect("consolidates");
@@ -297,8 +295,7 @@ fn an_array_that_was_left_can_be_used_and_repaired_later() {
         let _ended = run(&dying, &spans);
         let array = open(&store).expect("opens");
         let before = rows(&array, 0);
-        let edges = [zarr_grid::Run { edge: 2, count: 1 }];
-        let array = array.append(0, 2, &[200, 201], &edges).expect("appends");
+        let array = array.append(0, (2, [2]), &[200, 201]).expect("appends");
         array.write(0..1, &[202]).expect("writes");
         array.update_attributes(&[("new", Some("true"))]).expect("changes");
         let again = Rearrangement::plan(&open(&store).expect("opens"), 0, [Span::Kept(0..11)]);

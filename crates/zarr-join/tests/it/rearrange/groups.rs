@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store, UpdatePolicy};
-use zarr_array::{Array, ArrayError, Group, Truncation};
+use zarr_array::{Array, ArrayError, Group};
 use zarr_join::rearrange::{
     GroupRearrangement, Repair, Span, refuse_half_rearranged, repair, repair_group,
 };
@@ -321,8 +321,7 @@ fn an_old_array_that_grew_among_new_ones_is_named() {
         let half = refuse_half_rearranged(&open_group(&store).expect("opens")).is_err();
         let time = open(&store, "g/time").expect("opens");
         let was_old = time.shape() == [9];
-        let edges = [zarr_grid::Run { edge: 1, count: 1 }];
-        let grown = time.append(0, 1, &[77], &edges).expect("appends");
+        let grown = time.append(0, (1, [1]), &[77]).expect("appends");
         if half && was_old {
             refused += 1;
             let error = settle(&store).expect_err("changed").to_string();
@@ -330,7 +329,7 @@ fn an_old_array_that_grew_among_new_ones_is_named() {
                 error.starts_with("g/time: the length of the dimension was changed after"),
                 "{error}"
             );
-            grown.resize(&[9], &[vec![]], Truncation::Discard).expect("shrinks");
+            grown.resize([9]).expect("shrinks");
             assert_eq!(settle(&store).expect("settles"), Some(Repair::Completed));
         } else {
             settle(&store).expect("settles");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, Truncation};
+use zarr_array::{Array, ArrayError};
 use zarr_join::rearrange::{GroupRearrangement, Rearrangement, Span, repair};
 use zarr_store_tests::objects;
 
@@ -118,7 +118,7 @@ fn objects_that_are_not_the_arrays_are_neither_lost_nor_shown() {
     }
     // As the message says.
     store.put(&Key::new("c/3").expect("a key"), b"precious").expect("puts");
-    let array = array.resize(&[9], &[vec![]], Truncation::Discard).expect("discards");
+    let array = array.resize([9]).expect("discards");
     // What is no chunk of either stays where it is.
     let note = Key::new("notes.txt").expect("a key");
     store.put(&note, b"mine").expect("puts");
@@ -132,7 +132,7 @@ fn an_old_handle_can_change_nothing_by_mistake() {
     let plan = Rearrangement::plan(&array, 0, [Span::Kept(2..9)]).expect("fits");
     plan.execute(&|_| {}).expect("moves");
     assert!(matches!(plan.execute(&|_| {}), Err(ArrayError::Stale { .. })));
-    assert!(matches!(array.append(0, 1, &[1], &[]), Err(ArrayError::Stale { .. })));
+    assert!(matches!(array.append(0, 1, &[1]), Err(ArrayError::Stale { .. })));
 }
 
 #[test]

@@ -92,9 +92,7 @@ const CHANGES: [(&str, Change); 6] = [
         open_array(store, "rain").update_attributes(&[("units", Some("\"mm\""))]).expect("updates");
     }),
     ("rain/zarr.json", |store| {
-        open_array(store, "rain")
-            .resize(&[3], &[vec![]], zarr_array::Truncation::Keep)
-            .expect("resizes");
+        open_array(store, "rain").resize(zarr_array::Resize::to([3]).keep(true)).expect("resizes");
     }),
     ("rain/c/1", |store| fill(store, "rain", &[1, 2, 30, 40])),
     ("time/c/0", |store| fill(store, "time", &[0, 1, 2, 30])),
