@@ -83,17 +83,19 @@ pub(crate) fn toolchain() -> Result<PathBuf, String> {
         PROGRAMS.contains(&name.as_str()) || *name == linker || is_loaded && is_library
     });
     unpack(&settings_file, &apt.join("archives"), &packages, &unpacked)?;
-    let usr = unpacked.join("usr").display().to_string();
+    // From where the script is, so that the whole folder may be moved.
+    let usr = "$here/toolchain/usr";
     let libraries = format!("{usr}/lib/x86_64-linux-gnu");
     for (name, program, more) in [
-        ("rustc", "bin/rustc", format!("--sysroot '{usr}'")),
+        ("rustc", "bin/rustc", format!("--sysroot \"{usr}\"")),
         ("rust-lld", &format!("bin/wasm-ld-{llvm}"), String::new()),
         ("wasm-opt", "bin/wasm-opt", String::new()),
     ] {
         // Not `sh`, which passes no variable on whose name has a hyphen, as those of programs have for tests.
         let script = format!(
-            "#!/bin/bash\nexec '{libraries}/ld-linux-x86-64.so.2' --library-path '{libraries}:{usr}/lib' \
-             --argv0 {name} '{usr}/{program}' {more} \"$@\"\n"
+            "#!/bin/bash\nhere=\"$(cd \"${{0%/*}}/..\" && pwd)\"\n\
+             exec \"{libraries}/ld-linux-x86-64.so.2\" --library-path \"{libraries}:{usr}/lib\" \
+             --argv0 {name} \"{usr}/{program}\" {more} \"$@\"\n"
         );
         write(bin.join(name), &script)?;
         step(Command::new("chmod").arg("+x").arg(bin.join(name)))?;
