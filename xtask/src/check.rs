@@ -10,7 +10,7 @@ use crate::conformance::{fixtures, requirements, suite};
 use crate::release::{book, web};
 use crate::rules::{api, dependencies, tidy};
 use crate::run::{Outcome, cargo, crates, output, read, root, step as run, target, tracked};
-use crate::testing::{optimised, python, s3, simulate};
+use crate::testing::{earlier, optimised, python, s3, simulate};
 
 /// A part of the checks, with the minutes it should take on two cores with nothing compiled yet.
 struct Step {
@@ -65,6 +65,7 @@ const STEPS: &[Step] = &[
     step("Python package", 9.0, || python::python(&["--if-possible".to_owned()])).beside(),
     step("documentation", 0.3, documentation),
     step("public items", 0.4, || api::api(&["--check".to_owned()])),
+    step("an earlier build in turn", 8.0, || earlier::earlier(&[])).full(),
     step("object storage", 1.5, || s3::s3_test(&["--quick".to_owned()])).full(),
     step("each crate and feature alone", 4.0, selective_dependencies).full(),
     step("zarrs with our crates", 8.0, suite::zarrs_kit).full(),

@@ -21,7 +21,7 @@ use self::conformance::{fixtures, interop, requirements, suite};
 use self::release::{book, notices, packages, web, wheels};
 use self::rules::{api, dependencies, tidy};
 use self::run::Outcome;
-use self::testing::{fuzz, mutants, python, s3, simulate, targets, thorough};
+use self::testing::{earlier, fuzz, mutants, python, s3, simulate, targets, thorough};
 
 /// A command: its name, its description, and the function that runs it.
 struct Command {
@@ -136,6 +136,11 @@ const COMMANDS: &[Command] = &[
         about: "runs of clients in a store that fails, each decided by a seed: --seeds N [--seed FIRST]; \
                 --seed SEED shows one",
         run: simulate::simulate,
+    },
+    Command {
+        name: "earlier",
+        about: "random histories by a build of an earlier revision and this one, in turn on one store",
+        run: earlier::earlier,
     },
     Command {
         name: "s3-test",

@@ -1,5 +1,6 @@
 //! Tests that `cargo test` does not run: other processors and compilers, all cases, servers, random ones.
 
+pub(crate) mod earlier;
 pub(crate) mod fuzz;
 pub(crate) mod mutants;
 pub(crate) mod optimised;

@@ -74,6 +74,8 @@ mod support;
 #[cfg(all(test, feature = "remote"))]
 mod trust;
 #[cfg(test)]
+mod turns;
+#[cfg(test)]
 mod types;
 #[cfg(test)]
 mod version_2;
