@@ -22,6 +22,7 @@ mod stage;
 mod wrapper;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use changing::{Change, Changing};
 pub use counted_chunks::CountedChunks;
@@ -42,6 +43,17 @@ pub fn sampled(step: usize) -> usize {
 #[must_use]
 pub fn folder_in_memory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+/// Sets a flag when it is dropped, also by a panic: threads that wait for the flag would never end, and
+/// the test with them.
+#[derive(Debug)]
+pub struct SetAtEnd<'f>(pub &'f AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
 }
 
 /// A path as it stands in documents, where a backslash would begin an escape.

@@ -18,6 +18,7 @@ use zarr_array::asynchronous::AsyncArray;
 use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix, Store};
 use zarr_array::{Array, ArrayError, Selection};
 use zarr_metadata::ArrayMetadata;
+use zarr_store_tests::SetAtEnd;
 pub(crate) use zarr_store_tests::executor::block_on;
 
 use face::{Faced, Manner};
@@ -244,6 +245,7 @@ fn replaced(array: &Array, store: Arc<dyn Store>) {
     array.write_as(Selection::whole(&[60, 70]), &[1_u16; 60 * 70]).expect("writes");
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
+        let _done = SetAtEnd(&done);
         scope.spawn(|| {
             for round in 0_u16.. {
                 let elements = vec![round % 7 + 1; 60 * 70];
@@ -269,7 +271,6 @@ fn replaced(array: &Array, store: Arc<dyn Store>) {
                 assert!((0..6).all(|at| row(at)[shard * 28..][..28].chunks(2).all(alike)));
             }
         }
-        done.store(true, Ordering::Relaxed);
     });
 }
 

@@ -8,7 +8,7 @@ use zarr_store::{
     DirEntry, FaultStore, Links, LocalStore, Prefix, ReadRange, Store as _, StoreError,
     StoreExt as _, StoreOptions, open_url,
 };
-use zarr_store_tests::{key, keys_below, prefix, without_key};
+use zarr_store_tests::{SetAtEnd, key, keys_below, prefix, without_key};
 
 use crate::required::Required;
 
@@ -97,6 +97,7 @@ fn reads_never_follow_a_link_that_is_exchanged_meanwhile() {
     let is_over = AtomicBool::new(false);
     let (mut inside, mut refused, mut others) = (0, 0, Vec::new());
     std::thread::scope(|scope| {
+        let _is_over = SetAtEnd(&is_over);
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
                 renameat_with(CWD, &objects, CWD, &link, RenameFlags::EXCHANGE).unwrap();
@@ -109,7 +110,6 @@ fn reads_never_follow_a_link_that_is_exchanged_meanwhile() {
                 Err(_) => refused += 1,
             }
         }
-        is_over.store(true, Ordering::Relaxed);
     });
     assert!(others.is_empty(), "{} of 20000: {:?}", others.len(), others.first());
     assert!(inside > 0 && refused > 0, "{inside} {refused}");

@@ -11,7 +11,7 @@ use zarr_store::{
     ReadRange, Store, StoreError, StoreExt as _, UpdatePolicy, update,
 };
 use zarr_store_tests::small_disk::SmallDisk;
-use zarr_store_tests::{child, key, keys_below, prefix, without_key};
+use zarr_store_tests::{SetAtEnd, child, key, keys_below, prefix, without_key};
 
 use super::leftovers::clean;
 use super::processes::{self, WRITTEN, is_whole, written_key};
@@ -119,6 +119,7 @@ fn readers_never_see_a_part() {
     let store = LocalStore::open(folder.path()).unwrap();
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
+        let _stop = SetAtEnd(&stop);
         for writer in 0..2_u8 {
             let (store, stop) = (&store, &stop);
             scope.spawn(move || {
@@ -149,7 +150,6 @@ fn readers_never_see_a_part() {
                 }
             }
         }
-        stop.store(true, Ordering::Relaxed);
     });
     assert_eq!(leftovers(&store), []);
 }

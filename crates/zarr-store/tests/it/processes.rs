@@ -12,7 +12,7 @@ use zarr_store::{
     open_url, update,
 };
 use zarr_store_tests::child::{self, say};
-use zarr_store_tests::{key, sampled};
+use zarr_store_tests::{SetAtEnd, key, sampled};
 
 const CHILD: &str = "processes::child";
 
@@ -192,6 +192,7 @@ fn who_waits_for_a_shared_lock_has_a_turn() {
     };
     let stops = AtomicBool::new(false);
     thread::scope(|scope| {
+        let _stops = SetAtEnd(&stops);
         for pause in [0, 10] {
             let (store, stops) = (&store, &stops);
             scope.spawn(move || {
@@ -205,7 +206,6 @@ fn who_waits_for_a_shared_lock_has_a_turn() {
         }
         thread::sleep(Duration::from_millis(50));
         rounds();
-        stops.store(true, Ordering::Relaxed);
     });
     let (mut child, mut output) = start(&format!("share {}", folder.path().display()));
     child::wait_for(&mut output, "shared");

@@ -417,7 +417,8 @@ fn what_a_killed_writer_leaves_is_removed_when_asked() {
         assert_eq!(removed, [".zarr-kit-tmp.1.2.3.4.x.zip"]);
     };
     clean(&**session.store());
-    assert_eq!(beside(&folder).len(), 4);
+    // With the lock, which `beside` leaves out elsewhere than on Unix.
+    assert_eq!(beside(&folder).len(), 3 + usize::from(cfg!(unix)));
     session.commit().unwrap();
     assert_eq!(keys(&path), ["a", "b"]);
     clean(&ZipStore::open(&path).unwrap());

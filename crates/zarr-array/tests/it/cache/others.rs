@@ -8,6 +8,7 @@ use std::time::Duration;
 use zarr_array::Array;
 use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store};
 use zarr_metadata::{ArrayBuilder, Codec, DataType};
+use zarr_store_tests::SetAtEnd;
 use zarr_zip::ZipStore;
 
 use super::Random;
@@ -55,6 +56,7 @@ fn reads_while_others_write(store: Arc<dyn Store>, rounds: u8) {
     let array = plain.clone().with_cache(1500);
     let (written, done) = (AtomicU64::new(1), AtomicBool::new(false));
     thread::scope(|scope| {
+        let _done = SetAtEnd(&done);
         for reader in 0..3 {
             let (array, written, done) = (array.clone(), &written, &done);
             scope.spawn(move || {
@@ -74,7 +76,6 @@ fn reads_while_others_write(store: Arc<dyn Store>, rounds: u8) {
             // Long enough for some versions to be kept, at times.
             thread::sleep(Duration::from_millis(if round % 8 == 0 { 70 } else { 1 }));
         }
-        done.store(true, Ordering::Release);
     });
 }
 
