@@ -32,6 +32,16 @@ const LOADED: &[&str] = &[
     "zlib1g",
 ];
 
+/// Compiles the standard library of the target from its source, as [`compile_with`] allows.
+pub(crate) const BUILD_STD: &str = "-Zbuild-std=std,panic_unwind,test";
+
+/// Lets a command that runs cargo compile with this toolchain.
+pub(crate) fn compile_with(command: &mut Command) -> Outcome {
+    let compiler = toolchain()?.join("rustc");
+    command.env("RUSTC", compiler).env("RUSTC_BOOTSTRAP", "1").env("RUSTC_WRAPPER", "");
+    Ok(())
+}
+
 /// The folder with the programs of the toolchain.
 pub(crate) fn toolchain() -> Result<PathBuf, String> {
     let folder = root().join("target/debian");

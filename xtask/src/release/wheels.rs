@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use crate::debian;
 use crate::release::notices;
 use crate::run::{Outcome, remove_folder, step, target};
 use crate::testing::python;
@@ -16,15 +17,21 @@ const NOTICES: &str = "THIRD-PARTY.txt";
 /// The line of `pyproject.toml` that names the files with licences.
 const LICENCES: &str = "license-files = [\"LICENSE-*\"]";
 
-/// What a wheel is for that does not load the stable ABI. On Linux maturin knows it without having it.
-const FREE_THREADED: &str = "python3.14t";
+/// The wheels that Linux builds for others, and a part of their names: CPython without a global lock, which
+/// does not load the stable ABI and which maturin knows without having it, and both on AArch64.
+const OTHERS: [(&[&str], &str); 3] = [
+    (&["--interpreter", "python3.14t"], "cp314t-manylinux_2_28_x86_64"),
+    (&["--target", AARCH64], "abi3-manylinux_2_28_aarch64"),
+    (&["--interpreter", "python3.14t", "--target", AARCH64], "cp314t-manylinux_2_28_aarch64"),
+];
+const AARCH64: &str = "aarch64-unknown-linux-gnu";
 
 /// The system whose wheels load on all later ones. maturin refuses modules that need a newer one.
 const OLDEST_LINUX: &str = "manylinux_2_28";
 
-/// Makes the source distribution, builds the wheels of this machine's platform from it, and runs the
-/// package's tests with that of the stable ABI. On Linux the other one is for Python without a global
-/// lock. With `--local`, the one wheel has local stores only, to compare.
+/// Makes the source distribution, builds the wheel of this machine from it, and runs the package's tests
+/// with it. On Linux the wheels for others are built too. With `--local`, the one wheel has local stores
+/// only, to compare.
 pub(crate) fn wheels(arguments: &[String]) -> Outcome {
     let local = match arguments {
         [] => false,
@@ -62,6 +69,10 @@ pub(crate) fn wheels(arguments: &[String]) -> Outcome {
         if cfg!(target_os = "linux") {
             build.args(["--zig", "--compatibility", OLDEST_LINUX]);
         }
+        if arguments.contains(&AARCH64) {
+            build.arg(debian::BUILD_STD);
+            debian::compile_with(&mut build)?;
+        }
         step(&mut build)
     };
     let start = Instant::now();
@@ -73,8 +84,10 @@ pub(crate) fn wheels(arguments: &[String]) -> Outcome {
     }
     let mut files = vec![sdist, wheel];
     if cfg!(target_os = "linux") && !local {
-        build(&["--interpreter", FREE_THREADED])?;
-        files.push(the_file(&folder, &format!("-cp314t-{OLDEST_LINUX}_"))?);
+        for (arguments, name) in OTHERS {
+            build(arguments)?;
+            files.push(the_file(&folder, name)?);
+        }
     }
     remove_folder(&unpacked)?;
     for file in files {

@@ -94,15 +94,10 @@ pub(super) fn macos() -> Outcome {
 
 /// `cargo`, with a standard library that it compiles for the target.
 fn cargo(what: &str, target: &str) -> Result<Command, String> {
-    let bin = debian::toolchain()?;
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args([what, "--locked", "-Zbuild-std=std,panic_unwind,test", "--target", target]);
-    command.arg("--target-dir").arg(root().join("target/systems"));
-    command
-        .env("RUSTC", bin.join("rustc"))
-        .env("RUSTC_BOOTSTRAP", "1")
-        .env("RUSTC_WRAPPER", "")
-        .env("CARGO_INCREMENTAL", "0");
+    command.args([what, "--locked", debian::BUILD_STD, "--target", target]);
+    command.arg("--target-dir").arg(root().join("target/systems")).env("CARGO_INCREMENTAL", "0");
+    debian::compile_with(&mut command)?;
     Ok(command)
 }
 
