@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use self::benches::bench;
 use self::conformance::{fixtures, interop, requirements, suite};
-use self::release::{book, notices, packages, web, wheels};
+use self::release::{book, dist, notices, packages, web, wheels};
 use self::rules::{api, dependencies, tidy};
 use self::run::Outcome;
 use self::testing::{earlier, fuzz, mutants, python, s3, simulate, targets, thorough};
@@ -83,7 +83,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "wheels",
-        about: "what a release uploads: the Python package's source distribution and wheel, tested",
+        about: "the Python package's source distribution and wheels, tested",
         run: wheels::wheels,
     },
     Command {
@@ -95,6 +95,11 @@ const COMMANDS: &[Command] = &[
         name: "packages",
         about: "each crate and its tests, built from the package that would be uploaded",
         run: packages::packages,
+    },
+    Command {
+        name: "release",
+        about: "target/dist: every file of a release, with checksums, installed and tried; --trial: as it stands",
+        run: dist::release,
     },
     Command {
         name: "bench",

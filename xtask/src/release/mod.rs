@@ -1,6 +1,7 @@
 //! What a release contains, and what it costs its users.
 
 pub(crate) mod book;
+pub(crate) mod dist;
 pub(crate) mod notices;
 pub(crate) mod packages;
 mod page;

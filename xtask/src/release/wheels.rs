@@ -38,7 +38,7 @@ pub(crate) fn wheels(arguments: &[String]) -> Outcome {
         [flag] if flag == "--local" => true,
         _ => return Err("usage: cargo xtask wheels [--local]".to_owned()),
     };
-    let python = venv::environment("wheels", REQUIREMENTS)?;
+    let python = builder()?;
     let folder = target().join(if local { "wheels-local" } else { "wheels" });
     remove_folder(&folder)?;
     let maturin = |arguments: &[&str]| {
@@ -96,6 +96,11 @@ pub(crate) fn wheels(arguments: &[String]) -> Outcome {
     }
     println!("the first wheel was built in {seconds:.0} s");
     Ok(())
+}
+
+/// The Python of the environment that builds: it has zig, which links for other and older systems.
+pub(crate) fn builder() -> Result<PathBuf, String> {
+    venv::environment("wheels", REQUIREMENTS)
 }
 
 /// The only entry of a folder whose name has this part.
