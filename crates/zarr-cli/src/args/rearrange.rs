@@ -5,8 +5,9 @@ use super::shared::value;
 /// Remove, reorder or insert whole chunks along an axis, without decoding them.
 ///
 /// Chunks get other keys but the same bytes: a local file system links them, object storage copies
-/// them on the server, twice. All ranges begin and end at edges of chunks. A regular grid stays regular
-/// if all chunks still have one length; otherwise it becomes rectilinear.
+/// them on the server, twice. All ranges begin and end at edges of chunks, or of inner chunks: a shard
+/// that is cut becomes a shard for each part. A regular grid stays regular if all chunks still have one
+/// length; otherwise it becomes rectilinear.
 ///
 /// At every moment, also after a kill, a program that opens the array finds the old or the new array.
 /// `check --repair` then removes the leftovers, or completes the command. Programs that have the array

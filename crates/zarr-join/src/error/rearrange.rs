@@ -16,11 +16,11 @@ pub struct RearrangeError(#[from] Refusal);
 pub(crate) enum Refusal {
     /// A cut through a chunk, which would have to be decoded, or through a member of a virtual join.
     #[error(
-        "axis {axis}: index {index} is inside a {what}, and {what}s are only moved whole: the \
-         nearest edges are {before} and {after}"
+        "axis {axis}: index {index} is inside {} {what}, and {what}s are only moved whole: the \
+         nearest edges are {before} and {after}", if what.starts_with('i') { "an" } else { "a" }
     )]
     Unaligned {
-        /// What is cut: a chunk or a member.
+        /// What is cut: a chunk, an inner chunk or a member.
         what: &'static str,
         /// The axis.
         axis: usize,
@@ -72,10 +72,10 @@ pub(crate) enum Refusal {
         /// The end of the chunk on the axis.
         end: u64,
     },
-    /// Too many elements come after a chunk that is not full.
+    /// Too many elements get new chunks.
     #[error(
-        "axis {axis}: the last chunk is not full, and {bytes} bytes of elements would be encoded anew in \
-         memory, where {room} are left of 4 GiB for all arrays: append in parts, or join both arrays"
+        "axis {axis}: {bytes} bytes of chunks that are cut or filled would be held in memory, where {room} \
+         are left of 4 GiB for all arrays: change it in parts, or copy or join it instead"
     )]
     Refill {
         /// The axis.

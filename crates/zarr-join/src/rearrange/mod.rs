@@ -1,5 +1,5 @@
 //! Moves whole chunks along an axis: removes, reorders, and inserts chunks of another array. No
-//! chunk is decoded; objects get other keys.
+//! chunk is decoded; objects get other keys. Shards can be cut where inner chunks end.
 //!
 //! The keys of an array and its document cannot change in one step, and stores have no rename. So
 //! the chunks are first copied to keys of another encoding (`c.0.1` for `c/0/1`), where no reader of
@@ -8,6 +8,7 @@
 //! At each moment the document belongs to a whole array, the old or the new one.
 
 mod array_marker;
+mod cuts;
 mod group;
 mod interrupted;
 mod marker_json;
@@ -36,7 +37,8 @@ pub use repair::repair;
 /// an array, and a group into a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Span<T = Array> {
-    /// Indices of the axis itself. Both ends are edges of chunks, or the axis's end.
+    /// Indices of the axis itself. Both ends are edges of chunks, or of inner chunks of shards, or the
+    /// axis's end.
     Kept(Range<u64>),
     /// All of another array, or of the arrays of another group, in the same or another store.
     Inserted(T),

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use zarr_array::{Array, ArrayError, node};
 use zarr_copy::{TransferError, UnitChunk, UnitMover, UnitMoves, UnitWork};
+use zarr_metadata::Codec;
 
 use super::refill::MOST;
 use crate::error::rearrange::{Refusal, refused};
@@ -23,6 +24,8 @@ pub(super) struct Part<'a> {
     pub(super) range: Range<u64>,
     /// The index that the first of them gets.
     pub(super) at: u64,
+    /// Whether only inner chunks of shards move, and no whole chunks with elements that have no place.
+    pub(super) inner: bool,
 }
 
 impl Part<'_> {
@@ -37,7 +40,9 @@ impl Part<'_> {
         let mut first = vec![0; place.len()];
         place[axis] = self.place();
         first[axis] = self.range.start;
-        let moves = UnitMoves::new(self.array, to, &place, None, |own, new| own == new)?;
+        let whole = self.array.metadata().codecs();
+        let are_alike = |own: &[Codec], new: &[Codec]| own == new && !(self.inner && own == whole);
+        let moves = UnitMoves::new(self.array, to, &place, None, are_alike)?;
         let is_last = self.place().end == to.shape()[axis];
         let one =
             moves.edge(axis).filter(|edge| is_last || *edge <= self.range.end - self.range.start);

@@ -7,12 +7,13 @@ use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::edges_of;
 use zarr_array::node;
-use zarr_grid::{Axis, AxisKind, GridErrorKind};
+use zarr_grid::{Axis, GridErrorKind};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
 
 use crate::conventions;
 use crate::values::attributes::differences;
 
+use super::cuts::cut;
 use super::refill::{MOST, refilled};
 use super::steps::refuse_unfinished;
 use super::{Placed, RearrangeCounts, Rearrangement, Span};
@@ -20,19 +21,19 @@ use crate::error::rearrange::{RearrangeError, Refusal, refused};
 
 impl Rearrangement {
     /// Plans to make an axis of these spans, one after another: parts of the array, which begin and
-    /// end at edges of chunks, and other arrays. Indices that no span keeps are removed.
-    /// [`Rearrangement::execute`] carries the plan out.
+    /// end at edges of chunks or of inner chunks of shards, and other arrays. Indices that no span keeps
+    /// are removed. [`Rearrangement::execute`] carries the plan out.
     ///
     /// Objects are moved, and no chunk is decoded; absent chunks stay absent. Only if arrays are appended
     /// after a chunk that is not full, this chunk and all elements after it get new chunks of its length,
     /// in memory: inner chunks of shards move as they are stored if they can, and other elements are
-    /// encoded anew. A regular axis stays
-    /// regular if all chunks still have one length, otherwise it becomes rectilinear. An inserted
-    /// array has the same data type, codecs, fill value, and the same chunks on the other axes. Its
+    /// encoded anew. A shard that is cut becomes a shard for each part, whose inner chunks move as they are
+    /// stored, in memory; it counts as removed, and the parts as inserted. A regular axis stays regular if
+    /// all chunks still have one length, otherwise it becomes rectilinear. An inserted array has the same data type, codecs, fill value, and the same chunks on the other axes. Its
     /// attributes are not compared.
     ///
     /// # Errors
-    /// [`ArrayError::Refused`] if a span does not consist of whole chunks, an inserted array does
+    /// [`ArrayError::Refused`] if a span cuts what is encoded as a whole, an inserted array does
     /// not fit, or an earlier rearrangement was interrupted; [`ArrayError::Axis`],
     /// [`ArrayError::Version2`]; [`ArrayError::Chain`] if the codecs do not fit the new grid; or an
     /// error of a store. Nothing is changed.
@@ -92,14 +93,17 @@ impl Rearrangement {
         let rank = array.shape().len();
         let own = array.grid().axes().get(axis).ok_or(ArrayError::Axis { axis, rank })?;
         refuse_unfinished(array)?;
-        let (spans, refill) = refilled(array, axis, own, spans.into_iter().collect(), room)?;
+        let (spans, refill) = match refilled(array, axis, own, spans.into_iter().collect(), room)? {
+            (spans, None) => cut(array, axis, own, spans, room)?,
+            refilled => refilled,
+        };
         let lengths = spans.iter().map(|span| match span {
             Span::Kept(range) => Span::Kept(range.clone()),
             Span::Inserted(other) => Span::Inserted(other.shape().get(axis).copied().unwrap_or(0)),
         });
         let lengths = lengths.collect();
         let (placed, joined) = place(array, axis, own, spans)?;
-        let metadata = rearranged_metadata(array.metadata(), axis, &joined);
+        let metadata = with_axis(array.metadata(), axis, joined.extent(), edges_of(&joined));
         let metadata = metadata.map_err(|cause| ArrayError::Metadata {
             key: node::metadata_key(array.prefix()),
             cause,
@@ -323,27 +327,29 @@ pub fn check_kept_once<'a>(
     }
 }
 
-/// The document with another axis. Unchanged parts keep their spelling, and a regular grid stays
-/// regular if it can.
-fn rearranged_metadata(
+/// The document with another axis, of this length and these edges. Unchanged parts keep their spelling, and
+/// a regular grid stays regular if it can.
+pub(super) fn with_axis(
     metadata: &ArrayMetadata,
     axis: usize,
-    joined: &Axis,
+    length: u64,
+    edges: ChunkEdges,
 ) -> Result<ArrayMetadata, MetadataError> {
     let mut shape = metadata.shape().to_vec();
-    shape[axis] = joined.extent();
+    shape[axis] = length;
     let mut chunk_shapes: Vec<ChunkEdges> = match metadata.chunk_grid() {
         ChunkGrid::Regular { chunk_shape } => {
-            let old = chunk_shape.get(axis).copied();
-            if matches!(joined.kind(), AxisKind::Regular { edge } if Some(edge) == old) {
+            let shapes = chunk_shape.iter().map(|edge| ChunkEdges::Regular(*edge));
+            let shapes: Vec<_> = shapes.collect();
+            if shapes.get(axis) == Some(&edges) {
                 return metadata.with_shape(&shape);
             }
-            chunk_shape.iter().map(|edge| ChunkEdges::Regular(*edge)).collect()
+            shapes
         }
         ChunkGrid::Rectilinear { chunk_shapes } => chunk_shapes.clone(),
         // Such an array does not open.
         ChunkGrid::Unknown(_) => Vec::new(),
     };
-    chunk_shapes[axis] = edges_of(joined);
+    chunk_shapes[axis] = edges;
     metadata.with_shape_and_grid(&shape, &ChunkGrid::Rectilinear { chunk_shapes })
 }

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use zarr_array::store::{Key, MemoryStore, ObjectMeta, Store as _};
 use zarr_array::{Array, ArrayError, AxisSelection, Selection, node, parallel};
 use zarr_grid::Axis;
-use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
+use zarr_metadata::ChunkEdges;
 
 use super::Span;
 use super::moved_units::{Part, move_units};
-use super::planning::check_refilled;
+use super::planning::{check_refilled, with_axis};
 use crate::error::rearrange::{Refusal, refused};
 
 /// The most bytes of elements in new chunks, in all arrays of a change, since these are held in memory:
@@ -22,22 +22,38 @@ pub const MOST: u64 = 4 << 30;
 /// The bytes of elements that are read at once.
 const PIECE: u64 = 16 << 20;
 
-/// The chunks whose elements are in new ones, because elements come after them in the same chunk.
+/// Indices of the axis whose elements are in new chunks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Remade {
+    pub(super) range: Range<u64>,
+    /// The index that the first of them gets.
+    pub(super) at: u64,
+}
+
+/// The chunks whose elements are in new ones, because other elements come after them in the same chunk,
+/// or some of theirs go elsewhere.
 #[derive(Clone, Debug)]
 pub(super) struct Refill {
-    /// The index of the axis where the first of them begins.
-    pub(super) start: u64,
-    /// The array's own.
+    /// The array's own elements.
+    pub(super) remade: Vec<Remade>,
+    /// The array's own chunks.
     pub(super) own: Vec<(Key, ObjectMeta)>,
     /// Those of the appended arrays.
     pub(super) others: Vec<(Array, Key, ObjectMeta)>,
 }
 
 impl Refill {
-    /// Of a stored array, from an index of its axis on.
-    pub(super) fn of(array: &Array, axis: usize, start: u64) -> Result<Self, ArrayError> {
-        Ok(Self { start, own: stored(array, axis, start)?, others: Vec::new() })
+    /// Of these elements of a stored array.
+    pub(super) fn of(array: &Array, axis: usize, remade: Vec<Remade>) -> Result<Self, ArrayError> {
+        let own = stored(array, axis, &remade)?;
+        Ok(Self { remade, own, others: Vec::new() })
     }
+}
+
+/// Whether a chunk with this number on the axis has some of these elements.
+pub(super) fn is_remade(axis: &Axis, chunk: u64, remade: &[Remade]) -> bool {
+    let overlaps = |part: &Range<u64>, of: &Range<u64>| part.start < of.end && of.start < part.end;
+    axis.clipped(chunk).is_some_and(|of| remade.iter().any(|part| overlaps(&part.range, &of)))
 }
 
 /// The spans as they are or, if they append arrays after a chunk that is not full, the array up to this
@@ -61,16 +77,19 @@ pub(super) fn refilled(
         _ => own.extent(),
     };
     let length = own.extent() - full;
-    let mut parts = vec![Part { array, range: full..own.extent(), at: 0 }];
+    let mut parts = vec![Part { array, range: full..own.extent(), at: 0, inner: false }];
     let mut total = length;
     for other in appended {
         check_refilled(array, axis, other).map_err(|cause| refused(array.prefix(), cause))?;
         let range = 0..other.shape()[axis];
-        parts.push(Part { array: other, range: range.clone(), at: total });
+        parts.push(Part { array: other, range: range.clone(), at: total, inner: false });
         total = total.saturating_add(range.end);
     }
     let wrong = |cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause };
-    let document = document(array.metadata(), axis, own, total).map_err(wrong)?;
+    // In chunks like the last one.
+    let last = own.occupied().checked_sub(1).and_then(|last| own.edge(last));
+    let edges = ChunkEdges::Regular(last.unwrap_or_else(|| own.max_edge()).max(1));
+    let document = with_axis(array.metadata(), axis, total, edges).map_err(wrong)?;
     let mut take = |bytes: u64| match room.checked_sub(bytes) {
         Some(left) => {
             *room = left;
@@ -84,9 +103,10 @@ pub(super) fn refilled(
         size => wide(size),
     };
     take(document.shape().iter().fold(size, |bytes, length| bytes.saturating_mul(*length)))?;
-    let mut refill = Refill::of(array, axis, full)?;
-    for Part { array: other, .. } in parts.iter().skip(1) {
-        let chunks = stored(other, axis, 0)?.into_iter();
+    let own = Remade { range: full..own.extent(), at: full };
+    let mut refill = Refill::of(array, axis, vec![own])?;
+    for Part { array: other, range, .. } in parts.iter().skip(1) {
+        let chunks = stored(other, axis, &[Remade { range: range.clone(), at: 0 }])?.into_iter();
         refill.others.extend(chunks.map(|(key, meta)| ((*other).clone(), key, meta)));
     }
     // Its errors name the array.
@@ -103,19 +123,22 @@ pub(super) fn refilled(
     }
     // Of chunks that move, the last alone may get elements after its own.
     let kept = moved.edges.first().copied().flatten().map_or(0, |edge| length - length % edge);
-    if !same_elements(array, axis, full + kept..own.extent(), &rest, kept)? {
+    if !same_elements(array, axis, full + kept..full + length, &rest, kept)? {
         return Err(refused(array.prefix(), Refusal::Lossy { axis }));
     }
     Ok((vec![Span::Kept(0..full), Span::Inserted(rest)], Some(refill)))
 }
 
-/// The stored chunks from an index of the axis on.
-fn stored(array: &Array, axis: usize, start: u64) -> Result<Vec<(Key, ObjectMeta)>, ArrayError> {
+/// The stored chunks with some of these elements.
+fn stored(
+    array: &Array,
+    axis: usize,
+    remade: &[Remade],
+) -> Result<Vec<(Key, ObjectMeta)>, ArrayError> {
     let mut keys = Vec::new();
     for chunk in array.stored_chunks() {
         let chunk = chunk?;
-        let first = array.grid().axes()[axis].start(chunk.index[axis]);
-        if chunk.occupied && first.is_some_and(|first| first >= start) {
+        if chunk.occupied && is_remade(&array.grid().axes()[axis], chunk.index[axis], remade) {
             keys.push(chunk.key);
         }
     }
@@ -140,24 +163,6 @@ fn is_full(axis: &Axis) -> bool {
     axis.start(last)
         .zip(axis.edge(last))
         .is_none_or(|(start, edge)| start.saturating_add(edge) <= axis.extent())
-}
-
-/// The document of an array of this length, in chunks like the last one.
-fn document(
-    metadata: &ArrayMetadata,
-    axis: usize,
-    own: &Axis,
-    length: u64,
-) -> Result<ArrayMetadata, MetadataError> {
-    let mut shape = metadata.shape().to_vec();
-    shape[axis] = length;
-    let ChunkGrid::Rectilinear { chunk_shapes } = metadata.chunk_grid() else {
-        return metadata.with_shape(&shape);
-    };
-    let mut chunk_shapes = chunk_shapes.clone();
-    let last = own.occupied().checked_sub(1).and_then(|last| own.edge(last));
-    chunk_shapes[axis] = ChunkEdges::Regular(last.unwrap_or_else(|| own.max_edge()).max(1));
-    metadata.with_shape_and_grid(&shape, &ChunkGrid::Rectilinear { chunk_shapes })
 }
 
 /// Copies the elements of a range of the axis to another array, where they begin at `at`.

@@ -21,7 +21,7 @@ use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 use super::array_marker::{ArrayMarker, Step, away};
 use super::group::GroupMarker;
 use super::moves::{ChunkMove, Moves};
-use super::refill::Refill;
+use super::refill::{Refill, is_remade};
 use super::run::Run;
 use super::{RearrangeProgress, Rearrangement};
 use crate::error::rearrange::{Refusal, refused};
@@ -200,7 +200,7 @@ impl Rearrangement {
         if !zarr_array::store::step!("rearrange: look for chunks that others wrote") {
             return Ok(());
         }
-        if let Some(Refill { own, others, .. }) = &self.refill {
+        if let Some(Refill { remade, own, others }) = &self.refill {
             let known: BTreeSet<&Key> = own.iter().map(|(key, _)| key).collect();
             let own = own.iter().map(|(key, meta)| (&self.array, key, meta));
             let read = own.chain(others.iter().map(|(array, key, meta)| (array, key, meta)));
@@ -211,7 +211,12 @@ impl Rearrangement {
                     false => Err(self.written(key)),
                 }
             })?;
-            if let Some(key) = moves.removed.iter().find(|key| !known.contains(key)) {
+            let (layout, axis) = (self.array.layout(), &self.array.grid().axes()[self.axis]);
+            let is_new = |key: &&Key| {
+                let index = layout.chunk_of_key(key).filter(|_| !known.contains(key));
+                index.is_some_and(|index| is_remade(axis, index[self.axis], remade))
+            };
+            if let Some(key) = moves.removed.iter().find(is_new) {
                 return Err(self.written(key));
             }
         }

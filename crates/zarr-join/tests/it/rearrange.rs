@@ -1,6 +1,7 @@
 //! Chunks that are removed, moved and inserted along an axis: compared with vectors in memory,
 //! refused, and ended at every operation.
 
+mod cuts;
 mod ends;
 mod groups;
 mod moved_units;

@@ -472,7 +472,7 @@ class Array(Layout):
         ----------
         parts
             The parts of the new axis: slices of the array, which begin and end at edges of chunks,
-            and other arrays, which are inserted whole.
+            or of inner chunks of shards, and other arrays, which are inserted whole.
         axis
             The axis, by number or name.
         promote
@@ -482,7 +482,7 @@ class Array(Layout):
         Raises
         ------
         ValueError
-            If a slice begins or ends within a chunk, or an inserted array differs in more than the
+            If a slice begins or ends within a chunk (of a shard: an inner chunk), or an inserted array differs in more than the
             axis.
 
         Examples

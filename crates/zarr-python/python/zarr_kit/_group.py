@@ -227,7 +227,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         ----------
         parts
             The parts of the new dimension: slices of its indices, which begin and end at edges of
-            chunks in each array, and other groups. Their arrays with this dimension are inserted.
+            chunks, or of inner chunks of shards, in each array, and other groups. Their arrays with this dimension are inserted.
         dim
             The name of the dimension, or its number if no array has names.
         promote

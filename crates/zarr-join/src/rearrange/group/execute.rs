@@ -140,7 +140,7 @@ impl GroupRearrangement {
             axis: plan.axis,
             length: array.shape()[plan.axis],
             placements: plan.spans.clone(),
-            refilled: plan.refill.as_ref().map(|refill| refill.start),
+            remade: plan.refill.as_ref().map_or_else(Vec::new, |refill| refill.remade.clone()),
             document: gone.metadata().clone(),
         };
         let home = array.layout().key_encoding();

@@ -10,7 +10,7 @@ use super::super::planning::whole_chunks;
 use super::super::{Placed, RearrangeCounts, Rearrangement, Span};
 use crate::error::rearrange::{Refusal, refused};
 use crate::rearrange::marker_json::{Members, integer, string};
-use crate::rearrange::refill::Refill;
+use crate::rearrange::refill::{Refill, Remade};
 
 /// The plan for an array in its marker. With it, an array can still be rearranged if its document
 /// has not been put yet: its chunks are copied again, as they are then, and the inserted chunks are
@@ -24,8 +24,8 @@ pub(in crate::rearrange) struct RecordedPlan {
     pub(super) length: u64,
     /// The kept and the inserted parts; of an inserted part, its length.
     pub(super) placements: Vec<Span<u64>>,
-    /// The index from which on the array's own elements are among the inserted chunks.
-    pub(super) refilled: Option<u64>,
+    /// The array's own elements that are among the inserted chunks.
+    pub(super) remade: Vec<Remade>,
     /// The document of the rearranged array, with keys of the other encoding.
     pub(super) document: ArrayMetadata,
 }
@@ -50,8 +50,13 @@ impl RecordedPlan {
             ("spans", format!("\"{spans}\"")),
             ("document", self.document.json().to_owned()),
         ];
-        let refilled = self.refilled.map(|start| ("refilled", start.to_string()));
-        own.into_iter().chain(refilled).collect()
+        let remade = self
+            .remade
+            .iter()
+            .map(|Remade { range, at }| format!("{}:{}@{at}", range.start, range.end));
+        let remade = remade.collect::<Vec<_>>().join(",");
+        let remade = (!remade.is_empty()).then(|| ("remade", format!("\"{remade}\"")));
+        own.into_iter().chain(remade).collect()
     }
 
     /// Reads the form that [`text`](Self::text) writes; the object may hold anything else.
@@ -68,13 +73,23 @@ impl RecordedPlan {
                 (None, None) => return None,
             });
         }
-        let refilled = match members.contains_key("refilled") {
-            true => Some(integer(members, "refilled")?),
-            false => None,
-        };
+        let mut remade = Vec::new();
+        if members.contains_key("remade") {
+            for part in string(members, "remade")?.split(',') {
+                let (range, at) = part.split_once('@')?;
+                let (start, end) = range.split_once(':')?;
+                let range = start.parse().ok()?..end.parse().ok()?;
+                remade.push(Remade { range, at: at.parse().ok()? });
+            }
+        }
+        // As earlier versions wrote it: all elements from this index on, which keep their indices.
+        if members.contains_key("refilled") {
+            let start = integer(members, "refilled")?;
+            remade.push(Remade { range: start..length, at: start });
+        }
         let document = ArrayMetadata::from_json(members.get("document")?.get().as_bytes()).ok()?;
         let axis = usize::try_from(axis).ok()?;
-        Some(Self { levels, axis, length, placements, refilled, document })
+        Some(Self { levels, axis, length, placements, remade, document })
     }
 
     /// The rearrangement of the array as it is now, without its insertions.
@@ -123,12 +138,20 @@ impl RecordedPlan {
             };
             offset = offset.saturating_add(length);
         }
-        if offset != new.extent() {
+        let is_within = |Remade { range, at }: &Remade| {
+            let length = range.end.checked_sub(range.start);
+            let end = length.and_then(|length| at.checked_add(length));
+            range.end <= self.length && end.is_some_and(|end| end <= new.extent())
+        };
+        if offset != new.extent() || !self.remade.iter().all(is_within) {
             return Err(changed("the length of the dimension"));
         }
         let counts = RearrangeCounts::default();
         let (array, axis, spans) = (array.clone(), self.axis, self.placements.clone());
-        let refill = self.refilled.map(|start| Refill::of(&array, axis, start)).transpose()?;
+        let refill = match &*self.remade {
+            [] => None,
+            remade => Some(Refill::of(&array, axis, remade.to_vec())?),
+        };
         Ok(Rearrangement { array, axis, placed, rearranged, counts, spans, refill })
     }
 }

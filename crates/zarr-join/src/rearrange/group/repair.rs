@@ -22,7 +22,7 @@ use super::recorded_plan::RecordedPlan;
 use crate::conventions;
 use crate::error::rearrange::{Refusal, refused};
 use crate::rearrange::moved_units::{Part, move_units};
-use crate::rearrange::refill::copy as copy_elements;
+use crate::rearrange::refill::{Remade, copy as copy_elements};
 
 /// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if there is
 /// none. It is undone if all arrays were still the old ones, and completed otherwise. To complete
@@ -178,35 +178,40 @@ fn copy_again(array: &Array, share: &RecordedPlan) -> Result<Array, ArrayError> 
     remove(array, outdated)?;
     let moves = Rearrangement::moves_again(&plan)?;
     let copied = plan.copy(array, &moves.moves, gone.layout(), &CopyCounter::new(0, &|_| {}))?;
-    if let Some(start) = share.refilled {
-        refill_again(array, plan.axis, start..share.length, &gone)?;
+    for remade in &share.remade {
+        remake(array, plan.axis, remade, &gone)?;
     }
     plan.check_all(&moves, &copied)?;
     Ok(gone)
 }
 
-/// Puts the elements of an array in a range of the axis, its last, in place of those that its chunks of
-/// the other encoding have. Encoded chunks within them move with what comes after them.
-fn refill_again(
+/// Puts elements of an array in place of those that its chunks of the other encoding have. Encoded chunks
+/// within them move with what comes after them.
+fn remake(
     array: &Array,
     axis: usize,
-    range: Range<u64>,
+    Remade { range, at }: &Remade,
     gone: &Array,
 ) -> Result<(), ArrayError> {
     let new = &gone.grid().axes()[axis];
-    let chunk = new.chunk_of(range.start).and_then(|(chunk, _)| new.clipped(chunk));
-    let part = |array, range: Range<u64>| Part { array, at: range.start, range };
-    let edge = part(array, range.clone()).edge_in(gone, axis);
+    let chunk = new.chunk_of(*at).and_then(|(chunk, _)| new.clipped(chunk));
+    let part = |array, range: Range<u64>, at| Part { array, range, at, inner: true };
+    let edge = part(array, range.clone(), *at).edge_in(gone, axis);
     let length = range.end - range.start;
-    let mut from = range.start;
+    let mut moved = 0;
     if let (Some(edge), Some(chunk)) = (edge, chunk) {
-        let middle = from + (length - length % edge);
-        let parts = [part(array, from..middle), part(gone, middle..chunk.end)];
-        if middle > from && parts.iter().all(|part| part.edge_in(gone, axis).is_some()) {
+        // The last elements of the array are alone in their inner chunk.
+        let whole = if at + length == new.extent() { length } else { length - length % edge };
+        let own = part(array, range.start..range.start + whole, *at);
+        let rest = part(gone, at + whole..chunk.end.max(at + whole), at + whole);
+        let parts = [own, rest].into_iter().filter(|part| !part.range.is_empty());
+        let parts: Vec<Part<'_>> = parts.collect();
+        if whole > 0 && parts.iter().all(|part| part.edge_in(gone, axis).is_some()) {
             zarr_array::store::reached!("repair of a group: encoded chunks move again");
             move_units(&parts, axis, gone, true)?;
-            from = middle;
+            moved = whole;
         }
     }
-    copy_elements(array, axis, from..range.end, gone, from, &mut |_| Ok(()))
+    let rest = range.start + moved..range.end;
+    copy_elements(array, axis, rest, gone, at + moved, &mut |_| Ok(()))
 }

@@ -14,7 +14,7 @@ use crate::cases::Random;
 use crate::shards::{array, shard};
 
 /// An array with elements, whole boxes of which are the fill value.
-fn stored(random: &mut Random, metadata: ArrayMetadata) -> Array {
+pub(super) fn stored(random: &mut Random, metadata: ArrayMetadata) -> Array {
     let shape = metadata.shape().to_vec();
     let count = shape.iter().product::<u64>();
     let mut elements = Vec::new();
@@ -144,7 +144,7 @@ fn appended_shards_have_the_elements_of_both_in_any_layout() {
 }
 
 /// Damages the first inner chunks, of two bytes and a checksum each, of a shard.
-fn damage(store: &dyn Store, key: &str, count: usize) {
+pub(super) fn damage(store: &dyn Store, key: &str, count: usize) {
     let key = Key::new(key).expect("a key");
     let mut bytes = store.read(&key).expect("reads").expect("is there");
     bytes[..6 * count].fill(7);

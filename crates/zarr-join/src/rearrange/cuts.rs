@@ -1,0 +1,187 @@
+//! Spans that end inside shards: inner chunks move, as they are stored, to shards of their own.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use zarr_array::store::MemoryStore;
+use zarr_array::{Array, ArrayError, node};
+use zarr_grid::Axis;
+use zarr_metadata::{ChunkEdges, Codec};
+
+use super::Span;
+use super::moved_units::{Part, move_units};
+use super::planning::{check_kept_once, with_axis};
+use super::refill::{Refill, Remade};
+use crate::error::rearrange::{Refusal, refused};
+
+/// The spans with each part of a shard as an array in memory, whose bytes are taken from `room`. Shards are
+/// cut where inner chunks end; other cuts stay as they are, and are refused later.
+pub(super) fn cut(
+    array: &Array,
+    axis: usize,
+    own: &Axis,
+    spans: Vec<Span>,
+    room: &mut u64,
+) -> Result<(Vec<Span>, Option<Refill>), ArrayError> {
+    let [Codec::ShardingIndexed(shards)] = array.metadata().codecs() else {
+        return Ok((spans, None));
+    };
+    let Some(unit) = shards.chunk_shape.get(axis).copied().filter(|unit| *unit > 0) else {
+        return Ok((spans, None));
+    };
+    let kept = |span: &Span| match span {
+        Span::Kept(range) => Some(range.clone()),
+        Span::Inserted(_) => None,
+    };
+    let kept: Vec<_> = spans.iter().filter_map(kept).collect();
+    let is_within = |range: &Range<u64>| range.start <= range.end && range.end <= own.extent();
+    if !kept.iter().all(is_within) {
+        return Ok((spans, None));
+    }
+    check_kept_once(axis, &kept).map_err(|cause| refused(array.prefix(), cause))?;
+    let pieces = pieces(own, spans);
+    let mut at = 0_u64;
+    let mut cut = Vec::new();
+    for (number, piece) in pieces.iter().enumerate() {
+        let length = match piece {
+            Piece::Whole(span) => length_of(span, axis),
+            Piece::Part(range) => {
+                check_ends(axis, own, unit, range)
+                    .map_err(|cause| refused(array.prefix(), cause))?;
+                cut.push((number, Remade { range: range.clone(), at }));
+                range.end - range.start
+            }
+        };
+        at = at.saturating_add(length);
+    }
+    if cut.is_empty() {
+        return Ok((pieces.into_iter().filter_map(Piece::whole).collect(), None));
+    }
+    let remade = cut.iter().map(|(_, remade)| remade.clone()).collect();
+    // Before the inner chunks are read.
+    let refill = Refill::of(array, axis, remade)?;
+    let (last, mut spans) = (pieces.len() - 1, Vec::with_capacity(pieces.len()));
+    for (number, piece) in pieces.into_iter().enumerate() {
+        spans.push(match piece {
+            Piece::Whole(span) => span,
+            Piece::Part(range) => {
+                Span::Inserted(part(array, axis, own, (unit, &range), number == last, room)?)
+            }
+        });
+    }
+    Ok((spans, Some(refill)))
+}
+
+/// A part of the new axis.
+enum Piece {
+    /// Of whole shards.
+    Whole(Span),
+    /// Of elements of one shard, but not all.
+    Part(Range<u64>),
+}
+
+impl Piece {
+    fn whole(self) -> Option<Span> {
+        match self {
+            Self::Whole(span) => Some(span),
+            Self::Part(_) => None,
+        }
+    }
+}
+
+/// The spans, cut at the edges of shards that they have in part.
+fn pieces(own: &Axis, spans: Vec<Span>) -> Vec<Piece> {
+    let mut joined: Vec<Span> = Vec::new();
+    for span in spans {
+        match (joined.last_mut(), span) {
+            (_, Span::Kept(range)) if range.is_empty() => {}
+            (Some(Span::Kept(last)), Span::Kept(range)) if last.end == range.start => {
+                last.end = range.end;
+            }
+            (_, span) => joined.push(span),
+        }
+    }
+    let mut pieces = Vec::new();
+    for span in joined {
+        let Span::Kept(range) = span else {
+            pieces.push(Piece::Whole(span));
+            continue;
+        };
+        let shard = |index: u64| own.chunk_of(index).and_then(|(shard, _)| own.clipped(shard));
+        // Within the axis, each index has a shard; its end is an edge.
+        let (first, last) = (shard(range.start), shard(range.end));
+        let head = first.filter(|shard| shard.start < range.start || range.end < shard.end);
+        let middle = head.as_ref().map_or(range.start, |shard| shard.end.min(range.end));
+        let tail = last.map_or(range.end, |shard| shard.start).max(middle);
+        if range.start < middle {
+            pieces.push(Piece::Part(range.start..middle));
+        }
+        if middle < tail {
+            pieces.push(Piece::Whole(Span::Kept(middle..tail)));
+        }
+        if tail < range.end {
+            pieces.push(Piece::Part(tail..range.end));
+        }
+    }
+    pieces
+}
+
+fn length_of(span: &Span, axis: usize) -> u64 {
+    match span {
+        Span::Kept(range) => range.end - range.start,
+        Span::Inserted(other) => other.shape().get(axis).copied().unwrap_or(0),
+    }
+}
+
+/// Refuses a part that ends inside an inner chunk.
+fn check_ends(axis: usize, own: &Axis, unit: u64, range: &Range<u64>) -> Result<(), Refusal> {
+    for index in [range.start, range.end] {
+        let within = index % unit;
+        if within != 0 && index != own.extent() {
+            let before = index - within;
+            let after = before.saturating_add(unit).min(own.extent());
+            return Err(Refusal::Unaligned { what: "inner chunk", axis, index, before, after });
+        }
+    }
+    Ok(())
+}
+
+/// The inner chunks of a part of a shard, as they are stored, in an array of one shard on the axis.
+fn part(
+    array: &Array,
+    axis: usize,
+    own: &Axis,
+    (unit, range): (u64, &Range<u64>),
+    is_last: bool,
+    room: &mut u64,
+) -> Result<Array, ArrayError> {
+    let length = range.end - range.start;
+    let shard = own.chunk_of(range.start).filter(|(_, within)| *within == 0);
+    let edge = match shard.and_then(|(shard, _)| own.edge(shard)).filter(|_| is_last) {
+        // The shard has fewer elements, as after a resize.
+        Some(edge) => edge,
+        None => length.next_multiple_of(unit),
+    };
+    let refuse = |cause: Refusal| refused(array.prefix(), cause);
+    if edge != length && !is_last {
+        let (extent, end) = (own.extent(), range.start.saturating_add(edge));
+        return Err(refuse(Refusal::Overhang { axis, what: "the kept part", extent, end }));
+    }
+    let wrong = |cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause };
+    let edges = ChunkEdges::Regular(edge);
+    let document = with_axis(array.metadata(), axis, length, edges).map_err(wrong)?;
+    let (store, options) = (Arc::new(MemoryStore::new()), array.options().clone());
+    let new = Array::with_metadata(store, array.prefix(), document, options)?;
+    let moved =
+        move_units(&[Part { array, range: range.clone(), at: 0, inner: true }], axis, &new, false)?;
+    if moved.edges != [Some(unit)] {
+        let within = range.start - range.start % unit;
+        let (index, before) = (range.start, within);
+        let after = range.end;
+        return Err(refuse(Refusal::Unaligned { what: "chunk", axis, index, before, after }));
+    }
+    *room = room
+        .checked_sub(moved.bytes)
+        .ok_or_else(|| refuse(Refusal::Refill { axis, bytes: moved.bytes, room: *room }))?;
+    Ok(new)
+}
