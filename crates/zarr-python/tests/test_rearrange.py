@@ -244,3 +244,16 @@ def test_a_group_that_leads_there_by_a_link_follows_where_links_may(follows, tmp
     for name, shape in [("g.zarr", [4]), ("h.zarr", [4] if follows else [6])]:
         documents = json.loads((tmp_path / name / "zarr.json").read_text())["consolidated_metadata"]
         assert documents["metadata"]["inner/a"]["shape"] == shape
+
+
+def test_shards_are_cut_where_inner_chunks_end(tmp_path):
+    values = np.arange(48, dtype="i2").reshape(12, 4)
+    array = zarr_kit.create(tmp_path / "a.zarr", data=values, chunks=(2, 4), shards=(4, 4))
+    array.rearrange([slice(2, 4), slice(8, 12), slice(0, 2)])
+    moved = zarr_kit.open_array(tmp_path / "a.zarr")
+    assert moved.shards == ((2, 4, 2), (4,))
+    np.testing.assert_array_equal(moved[...], np.concatenate([values[2:4], values[8:], values[:2]]))
+    with zarr.config.set({"array.rectilinear_chunks": True}):
+        np.testing.assert_array_equal(zarr.open_array(tmp_path / "a.zarr")[:], moved[...])
+    with pytest.raises(ValueError, match="index 3 is inside an inner chunk.* the nearest edges are 2 and 4"):
+        moved.rearrange([slice(0, 3)])

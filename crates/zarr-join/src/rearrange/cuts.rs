@@ -60,12 +60,27 @@ pub(super) fn cut(
     let remade = cut.iter().map(|(_, remade)| remade.clone()).collect();
     // Before the inner chunks are read.
     let refill = Refill::of(array, axis, remade)?;
+    // The end of a regular grid may be a shard with fewer elements, as after a resize.
+    let edge = own.regular_edge();
+    let has_edge = |piece: &Piece| match piece {
+        Piece::Whole(Span::Inserted(other)) => other.grid().axes()[axis].regular_edge() == edge,
+        Piece::Whole(Span::Kept(_)) => edge.is_some(),
+        Piece::Part(_) => false,
+    };
+    let stays_regular = pieces.split_last().is_some_and(|(_, before)| before.iter().all(has_edge));
     let (last, mut spans) = (pieces.len() - 1, Vec::with_capacity(pieces.len()));
     for (number, piece) in pieces.into_iter().enumerate() {
         spans.push(match piece {
             Piece::Whole(span) => span,
             Piece::Part(range) => {
-                Span::Inserted(part(array, axis, own, (unit, &range), number == last, room)?)
+                let length = (range.end - range.start).next_multiple_of(unit);
+                let edge = edge.filter(|_| number == last && stays_regular).unwrap_or(length);
+                if number != last && range.start + edge != range.end {
+                    let (what, extent, end) = ("the kept part", own.extent(), range.start + edge);
+                    let cause = Refusal::Overhang { axis, what, extent, end };
+                    return Err(refused(array.prefix(), cause));
+                }
+                Span::Inserted(part(array, axis, (unit, edge), range, room)?)
             }
         });
     }
@@ -146,38 +161,25 @@ fn check_ends(axis: usize, own: &Axis, unit: u64, range: &Range<u64>) -> Result<
     Ok(())
 }
 
-/// The inner chunks of a part of a shard, as they are stored, in an array of one shard on the axis.
+/// The inner chunks of this length of a part of a shard, as they are stored, in an array with one shard of
+/// this length on the axis.
 fn part(
     array: &Array,
     axis: usize,
-    own: &Axis,
-    (unit, range): (u64, &Range<u64>),
-    is_last: bool,
+    (unit, edge): (u64, u64),
+    range: Range<u64>,
     room: &mut u64,
 ) -> Result<Array, ArrayError> {
-    let length = range.end - range.start;
-    let shard = own.chunk_of(range.start).filter(|(_, within)| *within == 0);
-    let edge = match shard.and_then(|(shard, _)| own.edge(shard)).filter(|_| is_last) {
-        // The shard has fewer elements, as after a resize.
-        Some(edge) => edge,
-        None => length.next_multiple_of(unit),
-    };
     let refuse = |cause: Refusal| refused(array.prefix(), cause);
-    if edge != length && !is_last {
-        let (extent, end) = (own.extent(), range.start.saturating_add(edge));
-        return Err(refuse(Refusal::Overhang { axis, what: "the kept part", extent, end }));
-    }
     let wrong = |cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause };
-    let edges = ChunkEdges::Regular(edge);
+    let (length, edges) = (range.end - range.start, ChunkEdges::Regular(edge));
     let document = with_axis(array.metadata(), axis, length, edges).map_err(wrong)?;
     let (store, options) = (Arc::new(MemoryStore::new()), array.options().clone());
     let new = Array::with_metadata(store, array.prefix(), document, options)?;
-    let moved =
-        move_units(&[Part { array, range: range.clone(), at: 0, inner: true }], axis, &new, false)?;
+    let (index, after) = (range.start, range.end);
+    let moved = move_units(&[Part { array, range, at: 0, inner: true }], axis, &new, false)?;
     if moved.edges != [Some(unit)] {
-        let within = range.start - range.start % unit;
-        let (index, before) = (range.start, within);
-        let after = range.end;
+        let before = index - index % unit;
         return Err(refuse(Refusal::Unaligned { what: "chunk", axis, index, before, after }));
     }
     *room = room

@@ -43,7 +43,7 @@ fn shards_are_cut_where_inner_chunks_end() {
         vec![Codec::bytes(), Codec::zstd(3)],
     ];
     let (mut done, mut cut, mut refused) = (0, 0, 0);
-    for seed in (0..1500).step_by(sampled(1)) {
+    for seed in (0..1500).step_by(sampled(6)) {
         let random = &mut Random::new(seed);
         let axis = random.below(2) as usize;
         let units = [1 + random.below(3), 1 + random.below(3)];
@@ -116,7 +116,7 @@ fn shards_are_cut_where_inner_chunks_end() {
             .expect("writes");
         assert_eq!(objects(&**again.store()), objects(&**after.store()), "{what}");
     }
-    assert!(done > 700 && cut > 300 && refused > 20, "{done} {cut} {refused}");
+    assert!(done > 120 && cut > 50 && refused > 3, "{done} {cut} {refused}");
 }
 
 fn expected_bytes(array: &Array) -> Vec<u8> {
@@ -155,22 +155,26 @@ fn a_regular_grid_that_ends_earlier_stays_regular() {
     let resized = full(24);
     resized.resize(&[12], &[vec![]], zarr_array::Truncation::Discard).expect("resizes");
     assert_eq!(objects(&**after.store()), objects(&**resized.store()));
+    // Where it cannot, nothing is padded.
+    let after = moved(&full(24), 0, &[Span::Kept(2..8), Span::Kept(16..20)]);
+    let edges: Vec<u64> = after.grid().axes()[0].runs().map(|run| run.edge).collect();
+    assert_eq!(edges, [6, 4]);
 }
 
 #[test]
 fn what_no_inner_chunk_ends_at_is_refused() {
     let own = full(24);
     let before = objects(&**own.store());
-    let refused = |array: &Array, spans: &[Range<u64>]| {
-        let spans = spans.iter().cloned().map(Span::Kept);
+    let refused = |array: &Array, spans: &[(u64, u64)]| {
+        let spans = spans.iter().map(|(start, end)| Span::Kept(*start..*end));
         Rearrangement::plan(array, 0, spans).expect_err("is refused").to_string()
     };
     for (spans, says) in [
-        (&[0..3][..], "index 3 is inside an inner chunk"),
-        (&[5..24], "the nearest edges are 4 and 6"),
-        (&[0..12, 10..24], "index 10 is kept twice"),
-        (&[0..25], "found 0:25, expected a range within 0:24"),
-        (&[8..8], "no elements would remain"),
+        (&[(0, 3)][..], "index 3 is inside an inner chunk"),
+        (&[(5, 24)], "the nearest edges are 4 and 6"),
+        (&[(0, 12), (10, 24)], "index 10 is kept twice"),
+        (&[(0, 25)], "found 0:25, expected a range within 0:24"),
+        (&[(8, 8)], "no elements would remain"),
     ] {
         let error = refused(&own, spans);
         assert!(error.contains(says), "{spans:?}: {error}");
@@ -179,14 +183,15 @@ fn what_no_inner_chunk_ends_at_is_refused() {
     // The last inner chunk is not full: only there it can be last.
     let odd = full(21);
     assert!(
-        refused(&odd, &[18..21, 0..4]).contains("the kept part, whose last chunk reaches to 22")
+        refused(&odd, &[(18, 21), (0, 4)])
+            .contains("the kept part, whose last chunk reaches to 22")
     );
     assert_eq!(moved(&odd, 0, &[Span::Kept(2..21)]).read(15..19).expect("reads"), [18, 19, 20, 21]);
     // A codec after the shards hides the inner chunks.
     let mut codecs = shard(&[2], &[Codec::bytes()], IndexLocation::End);
     codecs.push(Codec::Crc32c);
     let hidden = stored(&mut Random::new(1), array(&[24], &[vec![8]], &codecs));
-    assert!(refused(&hidden, &[0..4]).contains("is inside a chunk"));
+    assert!(refused(&hidden, &[(0, 4)]).contains("is inside a chunk"));
 }
 
 /// A shard that is written after the plan is noticed; one that is removed by the plan may be there or not.
