@@ -50,13 +50,19 @@ impl RecordedPlan {
             ("spans", format!("\"{spans}\"")),
             ("document", self.document.json().to_owned()),
         ];
-        let remade = self
-            .remade
-            .iter()
-            .map(|Remade { range, at }| format!("{}:{}@{at}", range.start, range.end));
-        let remade = remade.collect::<Vec<_>>().join(",");
-        let remade = (!remade.is_empty()).then(|| ("remade", format!("\"{remade}\"")));
-        own.into_iter().chain(remade).collect()
+        let refilled = match &*self.remade {
+            [] => None,
+            // Earlier versions know this form alone, and refuse the other.
+            [Remade { range, at }] if range.start == *at && range.end == self.length => {
+                Some(at.to_string())
+            }
+            remade => {
+                let text =
+                    |Remade { range, at }: &Remade| format!("{}:{}@{at}", range.start, range.end);
+                Some(format!("\"{}\"", remade.iter().map(text).collect::<Vec<_>>().join(",")))
+            }
+        };
+        own.into_iter().chain(refilled.map(|text| ("refilled", text))).collect()
     }
 
     /// Reads the form that [`text`](Self::text) writes; the object may hold anything else.
@@ -74,18 +80,16 @@ impl RecordedPlan {
             });
         }
         let mut remade = Vec::new();
-        if members.contains_key("remade") {
-            for part in string(members, "remade")?.split(',') {
+        if let Some(start) = integer(members, "refilled") {
+            // All elements from this index on, which keep their indices.
+            remade.push(Remade { range: start..length, at: start });
+        } else if members.contains_key("refilled") {
+            for part in string(members, "refilled")?.split(',') {
                 let (range, at) = part.split_once('@')?;
                 let (start, end) = range.split_once(':')?;
                 let range = start.parse().ok()?..end.parse().ok()?;
                 remade.push(Remade { range, at: at.parse().ok()? });
             }
-        }
-        // As earlier versions wrote it: all elements from this index on, which keep their indices.
-        if members.contains_key("refilled") {
-            let start = integer(members, "refilled")?;
-            remade.push(Remade { range: start..length, at: start });
         }
         let document = ArrayMetadata::from_json(members.get("document")?.get().as_bytes()).ok()?;
         let axis = usize::try_from(axis).ok()?;

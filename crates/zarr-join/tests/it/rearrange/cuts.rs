@@ -153,7 +153,7 @@ fn a_regular_grid_that_ends_earlier_stays_regular() {
     let after = moved(&full(24), 0, &[Span::Kept(0..12)]);
     assert!(matches!(after.metadata().chunk_grid(), ChunkGrid::Regular { .. }));
     let resized = full(24);
-    resized.resize(&[12], &[vec![]], zarr_array::Truncation::Discard).expect("resizes");
+    resized.resize([12]).expect("resizes");
     assert_eq!(objects(&**after.store()), objects(&**resized.store()));
     // Where it cannot, nothing is padded.
     let after = moved(&full(24), 0, &[Span::Kept(2..8), Span::Kept(16..20)]);
