@@ -12,7 +12,7 @@ use super::Span;
 use super::moved_units::{Part, move_units};
 use super::planning::{check_kept_once, with_axis};
 use super::refill::{Refill, Remade};
-use crate::error::rearrange::{Refusal, refused};
+use crate::error::rearrange::{RearrangeError, refused};
 
 /// The spans with each part of a shard as an array in memory, whose bytes are taken from `room`. Shards are
 /// cut where inner chunks end; other cuts stay as they are, and are refused later.
@@ -77,7 +77,7 @@ pub(super) fn cut(
                 let edge = edge.filter(|_| number == last && stays_regular).unwrap_or(length);
                 if number != last && range.start + edge != range.end {
                     let (what, extent, end) = ("the kept part", own.extent(), range.start + edge);
-                    let cause = Refusal::Overhang { axis, what, extent, end };
+                    let cause = RearrangeError::overhang(axis, what, extent, end);
                     return Err(refused(array.prefix(), cause));
                 }
                 Span::Inserted(part(array, axis, (unit, edge), range, room)?)
@@ -149,13 +149,18 @@ fn length_of(span: &Span, axis: usize) -> u64 {
 }
 
 /// Refuses a part that ends inside an inner chunk.
-fn check_ends(axis: usize, own: &Axis, unit: u64, range: &Range<u64>) -> Result<(), Refusal> {
+fn check_ends(
+    axis: usize,
+    own: &Axis,
+    unit: u64,
+    range: &Range<u64>,
+) -> Result<(), RearrangeError> {
     for index in [range.start, range.end] {
         let within = index % unit;
         if within != 0 && index != own.extent() {
             let before = index - within;
             let after = before.saturating_add(unit).min(own.extent());
-            return Err(Refusal::Unaligned { what: "inner chunk", axis, index, before, after });
+            return Err(RearrangeError::unaligned("inner chunk", axis, index, [before, after]));
         }
     }
     Ok(())
@@ -170,7 +175,7 @@ fn part(
     range: Range<u64>,
     room: &mut u64,
 ) -> Result<Array, ArrayError> {
-    let refuse = |cause: Refusal| refused(array.prefix(), cause);
+    let refuse = |cause: RearrangeError| refused(array.prefix(), cause);
     let wrong = |cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause };
     let (length, edges) = (range.end - range.start, ChunkEdges::Regular(edge));
     let document = with_axis(array.metadata(), axis, length, edges).map_err(wrong)?;
@@ -180,10 +185,10 @@ fn part(
     let moved = move_units(&[Part { array, range, at: 0, inner: true }], axis, &new, false)?;
     if moved.edges != [Some(unit)] {
         let before = index - index % unit;
-        return Err(refuse(Refusal::Unaligned { what: "chunk", axis, index, before, after }));
+        return Err(refuse(RearrangeError::unaligned("chunk", axis, index, [before, after])));
     }
     *room = room
         .checked_sub(moved.bytes)
-        .ok_or_else(|| refuse(Refusal::Refill { axis, bytes: moved.bytes, room: *room }))?;
+        .ok_or_else(|| refuse(RearrangeError::refill(axis, moved.bytes, *room)))?;
     Ok(new)
 }

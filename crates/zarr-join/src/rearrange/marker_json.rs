@@ -7,7 +7,7 @@ use zarr_array::ArrayError;
 use zarr_array::store::{Prefix, Store, StoreExt as _};
 use zarr_array::unfinished::{MARKER_VERSION, REARRANGE_MARKER as MARKER};
 
-use crate::error::rearrange::{Refusal, refused};
+use crate::error::rearrange::{RearrangeError, refused};
 
 /// The members of a marker, each with its text: documents are read from their own.
 pub(super) type Members = BTreeMap<String, Box<RawValue>>;
@@ -19,8 +19,7 @@ const LONGEST: u64 = 1 << 26;
 /// one.
 ///
 /// # Errors
-/// [`Refusal::MarkerVersion`] if its version is another; [`Refusal::Marker`] if `read`
-/// makes nothing of it.
+/// [`ArrayError::Refused`] if its version is another, or if `read` makes nothing of it.
 pub(super) fn marker_at<M>(
     store: &dyn Store,
     prefix: &Prefix,
@@ -38,10 +37,12 @@ pub(super) fn marker_at<M>(
     let version = members.and_then(|members| integer(members, "version"));
     let marker = members.filter(|_| version == Some(MARKER_VERSION)).and_then(read);
     marker.map(Some).ok_or_else(|| {
-        let key = key.to_string();
         let cause = match version.filter(|version| *version != MARKER_VERSION) {
-            Some(found) => Refusal::MarkerVersion { key, found, allowed: MARKER_VERSION },
-            None => Refusal::Marker { key },
+            Some(found) => RearrangeError::new(format_args!(
+                "{key} has version {found}, and version {MARKER_VERSION} is known: repair it with the \
+                 release that began to rearrange it"
+            )),
+            None => RearrangeError::marker(&key),
         };
         refused(prefix, cause)
     })

@@ -8,7 +8,7 @@ use zarr_copy::{TransferError, UnitChunk, UnitMover, UnitMoves, UnitWork};
 use zarr_metadata::Codec;
 
 use super::refill::MOST;
-use crate::error::rearrange::{Refusal, refused};
+use crate::error::rearrange::{RearrangeError, refused};
 
 /// Bytes that encoded chunks may take in memory on their way, unless one new chunk needs more.
 const MEMORY: u64 = 256 << 20;
@@ -146,7 +146,7 @@ impl UnitWork for Moving<'_> {
         match bytes > MOST {
             true => Err(TransferError::Target(refused(
                 self.to.prefix(),
-                Refusal::Refill { axis, bytes, room: MOST },
+                RearrangeError::refill(axis, bytes, MOST),
             ))),
             false => Ok(()),
         }
@@ -162,7 +162,7 @@ fn of_array(array: &Array, cause: TransferError) -> ArrayError {
     match cause {
         TransferError::Source(cause) | TransferError::Target(cause) => cause,
         TransferError::ChangedMeanwhile { mut keys, .. } if !keys.is_empty() => {
-            refused(array.prefix(), Refusal::Written { key: keys.swap_remove(0) })
+            refused(array.prefix(), RearrangeError::written(keys.swap_remove(0)))
         }
         cause => {
             let (path, remedy) = (node::display(array.prefix()), cause.remedy());

@@ -7,7 +7,7 @@ use zarr_array::store::{Key, Links, StoreExt as _};
 
 use super::array_marker::away;
 use super::{Placed, RearrangeCounts, Rearrangement};
-use crate::error::rearrange::{Refusal, refused};
+use crate::error::rearrange::refused;
 
 /// A stored chunk that the rearranged array has.
 #[derive(Debug)]
@@ -85,8 +85,9 @@ impl Rearrangement {
                 if others == OtherKeys::InTheWay
                     && prefix.strip(&key).is_some_and(|name| away.decode(name, rank).is_some())
                 {
-                    let key = key.to_string();
-                    return Err(refused(self.array.prefix(), Refusal::InTheWay { key }));
+                    let reason =
+                        format!("{key} is in the way: chunks have such keys while they are moved");
+                    return Err(refused(self.array.prefix(), reason));
                 }
                 layout.check_chunk_folder(&**self.array.store(), &key)?;
                 continue;
@@ -110,8 +111,11 @@ impl Rearrangement {
             match in_place && self.is_inserted(key, index)? {
                 true => Ok(()),
                 false => {
-                    let key = key.to_string();
-                    Err(refused(self.array.prefix(), Refusal::PastEnd { key }))
+                    let reason = format!(
+                        "chunk {key} is past the array's end: discard it first, by a resize to the \
+                         array's own shape"
+                    );
+                    Err(refused(self.array.prefix(), reason))
                 }
             }
         })?;

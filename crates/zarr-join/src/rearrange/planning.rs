@@ -17,7 +17,7 @@ use super::cuts::cut;
 use super::refill::{MOST, refilled};
 use super::steps::refuse_unfinished;
 use super::{Placed, RearrangeCounts, Rearrangement, Span};
-use crate::error::rearrange::{RearrangeError, Refusal, refused};
+use crate::error::rearrange::{RearrangeError, consists_of_others, refused};
 
 impl Rearrangement {
     /// Plans to make an axis of these spans, one after another: parts of the array, which begin and
@@ -69,7 +69,7 @@ impl Rearrangement {
         spans: impl IntoIterator<Item = Span>,
     ) -> Result<Self, ArrayError> {
         if let Some(reason) = conventions::refused_alone(array) {
-            return Err(refused(array.prefix(), Refusal::Convention { reason }));
+            return Err(refused(array.prefix(), reason));
         }
         // Before chunks are decoded.
         node::refuse_unfinished_above(array.store(), [array.prefix()])?;
@@ -88,7 +88,7 @@ impl Rearrangement {
     ) -> Result<Self, ArrayError> {
         node::refuse_version_2(array.metadata().is_version_2(), array.prefix())?;
         if array.members().is_some() {
-            return Err(refused(array.prefix(), Refusal::Joined { what: "the array" }));
+            return Err(consists_of_others(array));
         }
         let rank = array.shape().len();
         let own = array.grid().axes().get(axis).ok_or(ArrayError::Axis { axis, rank })?;
@@ -145,7 +145,7 @@ fn place(
                 kept.push(range);
             }
             Span::Inserted(other) => {
-                check_inserted(array, axis, &other).map_err(|cause| refused(cause.into()))?;
+                check_inserted(array, axis, &other).map_err(refused)?;
                 let occupied = other.grid().occupied()[axis];
                 if occupied > 0 {
                     let inserted = Some(other);
@@ -172,13 +172,15 @@ fn place(
     }
     let pieces: Vec<&Axis> = pieces.iter().flatten().collect();
     if pieces.is_empty() {
-        return Err(refused(Refusal::Nothing { axis }.into()));
+        return Err(refused(RearrangeError::new(format_args!(
+            "axis {axis}: no elements would remain: delete the array, or resize it"
+        ))));
     }
     let joined = Axis::concat(&pieces).map_err(|error| match *error.kind() {
         GridErrorKind::ClippedAxis { member, extent, end } => {
             let is_own = placed.get(member).is_some_and(Placed::is_own);
             let what = if is_own { "the kept part" } else { "the inserted array" };
-            refused(Refusal::Overhang { axis, what, extent, end }.into())
+            refused(RearrangeError::overhang(axis, what, extent, end))
         }
         _ => grid(error),
     })?;
@@ -187,19 +189,23 @@ fn place(
 
 /// Refuses an array whose elements cannot be written after those of this array. Only their chunks and
 /// codecs may differ.
-pub(super) fn check_refilled(array: &Array, axis: usize, other: &Array) -> Result<(), Refusal> {
+pub(super) fn check_refilled(
+    array: &Array,
+    axis: usize,
+    other: &Array,
+) -> Result<(), RearrangeError> {
     if other.members().is_some() {
-        return Err(Refusal::Joined { what: "the inserted array" });
+        return Err(RearrangeError::joined("the inserted array"));
     }
     check_elements(array, axis, other)?;
     check_fill(array, other)
 }
 
 /// Refuses an array with elements that cannot be elements of this array.
-fn check_elements(array: &Array, axis: usize, other: &Array) -> Result<(), Refusal> {
+fn check_elements(array: &Array, axis: usize, other: &Array) -> Result<(), RearrangeError> {
     let same = |what: &'static str, found: String, expected: String| match found == expected {
         true => Ok(()),
-        false => Err(Refusal::Inserted { what, found, expected }),
+        false => Err(RearrangeError::inserted(what, &found, &expected)),
     };
     let rank = |array: &Array| array.shape().len().to_string();
     same("number of axes", rank(other), rank(array))?;
@@ -213,9 +219,9 @@ fn check_elements(array: &Array, axis: usize, other: &Array) -> Result<(), Refus
 }
 
 /// Refuses an array with chunks that cannot be chunks of this array.
-fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), Refusal> {
+fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), RearrangeError> {
     if other.members().is_some() {
-        return Err(Refusal::Joined { what: "the inserted array" });
+        return Err(RearrangeError::joined("the inserted array"));
     }
     check_elements(array, axis, other)?;
     let (theirs, ours) = (other.metadata(), array.metadata());
@@ -230,7 +236,7 @@ fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), Refus
             true => configured_otherwise(theirs, ours).unwrap_or((found, expected)),
             false => (found, expected),
         };
-        return Err(Refusal::Inserted { what: "codecs", found, expected });
+        return Err(RearrangeError::inserted("codecs", &found, &expected));
     }
     check_fill(array, other)?;
     let axes = other.grid().axes().iter().zip(array.grid().axes()).enumerate();
@@ -246,19 +252,19 @@ fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), Refus
                 format!("{} on axis {number}", edges.join(", "))
             };
             let (found, expected) = (edges(found), edges(expected));
-            return Err(Refusal::Inserted { what, found, expected });
+            return Err(RearrangeError::inserted(what, &found, &expected));
         }
     }
     Ok(())
 }
 
 /// Refuses an array whose absent elements have another value.
-fn check_fill(array: &Array, other: &Array) -> Result<(), Refusal> {
+fn check_fill(array: &Array, other: &Array) -> Result<(), RearrangeError> {
     if other.fill() == array.fill() {
         return Ok(());
     }
     let fill = |array: &Array| array.metadata().fill_value().json().to_owned();
-    Err(Refusal::Inserted { what: "fill value", found: fill(other), expected: fill(array) })
+    Err(RearrangeError::inserted("fill value", &fill(other), &fill(array)))
 }
 
 /// The first member in which the codecs of two documents differ, with both values.
@@ -292,7 +298,9 @@ pub fn whole_chunks(
     let extent = own.extent();
     let (start, stop) = (range.start, range.end);
     if start > stop || stop > extent {
-        return Err(Refusal::Range { axis, start, stop, extent }.into());
+        return Err(RearrangeError::new(format_args!(
+            "axis {axis}: found {start}:{stop}, expected a range within 0:{extent}"
+        )));
     }
     if start == stop {
         return Ok(0..0);
@@ -300,13 +308,11 @@ pub fn whole_chunks(
     let number = |index: u64| match own.chunk_of(index) {
         None => Ok(own.occupied()),
         Some((chunk, 0)) => Ok(chunk),
-        Some((chunk, within)) => Err(Refusal::Unaligned {
-            what,
-            axis,
-            index,
-            before: index - within,
-            after: own.clipped(chunk).map_or(extent, |range| range.end),
-        }),
+        Some((chunk, within)) => {
+            let before = index - within;
+            let after = own.clipped(chunk).map_or(extent, |range| range.end);
+            Err(RearrangeError::unaligned(what, axis, index, [before, after]))
+        }
     };
     Ok(number(start)?..number(stop)?)
 }
@@ -322,7 +328,10 @@ pub fn check_kept_once<'a>(
     let mut kept: Vec<&Range<u64>> = kept.into_iter().collect();
     kept.sort_by_key(|range| range.start);
     match kept.iter().zip(kept.iter().skip(1)).find(|(a, b)| a.end > b.start) {
-        Some((_, twice)) => Err(Refusal::KeptTwice { axis, index: twice.start }.into()),
+        Some((_, twice)) => Err(RearrangeError::new(format_args!(
+            "axis {axis}: index {} is kept twice",
+            twice.start
+        ))),
         None => Ok(()),
     }
 }

@@ -13,7 +13,7 @@ use zarr_metadata::ChunkEdges;
 use super::Span;
 use super::moved_units::{Part, move_units};
 use super::planning::{check_refilled, with_axis};
-use crate::error::rearrange::{Refusal, refused};
+use crate::error::rearrange::{RearrangeError, refused};
 
 /// The most bytes of elements in new chunks, in all arrays of a change, since these are held in memory:
 /// 4 GiB.
@@ -95,7 +95,7 @@ pub(super) fn refilled(
             *room = left;
             Ok(())
         }
-        None => Err(refused(array.prefix(), Refusal::Refill { axis, bytes, room: *room })),
+        None => Err(refused(array.prefix(), RearrangeError::refill(axis, bytes, *room))),
     };
     // Elements of variable length have a length each; their bytes are counted as they are read.
     let size = match array.element_size() {
@@ -124,7 +124,11 @@ pub(super) fn refilled(
     // Of chunks that move, the last alone may get elements after its own.
     let kept = moved.edges.first().copied().flatten().map_or(0, |edge| length - length % edge);
     if !same_elements(array, axis, full + kept..full + length, &rest, kept)? {
-        return Err(refused(array.prefix(), Refusal::Lossy { axis }));
+        let reason = format!(
+            "axis {axis}: the last chunk is not full, and its codecs do not keep its elements when it \
+             is encoded again with others after them"
+        );
+        return Err(refused(array.prefix(), reason));
     }
     Ok((vec![Span::Kept(0..full), Span::Inserted(rest)], Some(refill)))
 }

@@ -9,7 +9,7 @@ use zarr_metadata::ChunkKeyEncoding;
 
 use super::array_marker::{ArrayMarker, Step};
 use super::group::GroupMarker;
-use crate::error::rearrange::{Refusal, refused};
+use crate::error::rearrange::{UNFINISHED, refused};
 
 /// A run of the marker at an array or group, which may have slept while another run settled its work.
 ///
@@ -62,7 +62,7 @@ impl Run {
     ) -> Result<(), ArrayError> {
         match self.replace(None, text)? {
             true => Ok(()),
-            false => Err(refused(&self.prefix, Refusal::Unfinished)),
+            false => Err(refused(&self.prefix, UNFINISHED)),
         }
     }
 

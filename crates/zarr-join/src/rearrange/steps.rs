@@ -24,7 +24,7 @@ use super::moves::{ChunkMove, Moves};
 use super::refill::{Refill, is_remade};
 use super::run::Run;
 use super::{RearrangeProgress, Rearrangement};
-use crate::error::rearrange::{Refusal, refused};
+use crate::error::rearrange::{RearrangeError, UNFINISHED, refused};
 
 /// Receives progress, from several threads at once.
 pub(super) type Report<'a> = &'a (dyn Fn(RearrangeProgress) + Sync);
@@ -233,13 +233,13 @@ impl Rearrangement {
     }
 
     fn written(&self, key: &Key) -> ArrayError {
-        refused(self.array.prefix(), Refusal::Written { key: key.to_string() })
+        refused(self.array.prefix(), RearrangeError::written(key))
     }
 }
 
 pub(super) fn refuse_unfinished(array: &Array) -> Result<(), ArrayError> {
     match ArrayMarker::at(&**array.store(), array.prefix())? {
-        Some(_) => Err(refused(array.prefix(), Refusal::Unfinished)),
+        Some(_) => Err(refused(array.prefix(), UNFINISHED)),
         None => Ok(()),
     }
 }
@@ -365,8 +365,7 @@ fn copy_back(
     }
     let marker_key = prefix.key(MARKER)?;
     if *now != away(&home) {
-        let key = marker_key.to_string();
-        return Err(refused(prefix, Refusal::Marker { key }));
+        return Err(refused(prefix, RearrangeError::marker(marker_key)));
     }
     let planned = match plan {
         Some(plan) if plan.gone()?.metadata() == document.current() => {
@@ -430,7 +429,7 @@ fn copy_object(
     sharing: Sharing,
 ) -> Result<ObjectMeta, ArrayError> {
     let (source_store, store) = (&**source.store(), &**target.store());
-    let written = || refused(target.prefix(), Refusal::Written { key: from.to_string() });
+    let written = || refused(target.prefix(), RearrangeError::written(from));
     let meta = source_store.head(from)?.ok_or_else(written)?;
     match store.put_from(to, source_store, from, &meta, sharing)? {
         PutFrom::Linked | PutFrom::Reflinked | PutFrom::Copied => {}

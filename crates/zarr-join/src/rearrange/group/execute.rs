@@ -22,7 +22,7 @@ use super::super::{RearrangeCounts, Rearrangement};
 use super::GroupRearrangement;
 use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
-use crate::error::rearrange::{Refusal, refused};
+use crate::error::rearrange::{RearrangeError, UNFINISHED, refused};
 
 impl GroupRearrangement {
     /// Moves the chunks of all arrays; see [`Rearrangement::execute`].
@@ -65,7 +65,7 @@ impl GroupRearrangement {
         let checked_and_locked = || {
             let documents = lock_all(&arrays, Some(prefix))?;
             if GroupMarker::at(store, prefix)?.is_some() {
-                return Err(refused(prefix, Refusal::Unfinished));
+                return Err(refused(prefix, UNFINISHED));
             }
             documents.iter().try_for_each(LockedDocument::refuse_stale)?;
             let prefixes = arrays.iter().map(Array::prefix);
@@ -163,10 +163,7 @@ pub(super) fn undo(array: &Array, group: &Prefix) -> Result<(), ArrayError> {
         {
             leave(array)
         }
-        Some(_) => {
-            let key = prefix.key(MARKER)?.to_string();
-            Err(refused(array.prefix(), Refusal::Marker { key }))
-        }
+        Some(_) => Err(refused(array.prefix(), RearrangeError::marker(prefix.key(MARKER)?))),
         None => Ok(()),
     }
 }

@@ -25,7 +25,8 @@ use zarr_metadata::{GroupMetadata, NodeMetadata};
 use super::{RearrangeCounts, Rearrangement, Span};
 use crate::axes::GroupAxes;
 use crate::conventions;
-use crate::error::rearrange::{Refusal, refused, refused_unless};
+use crate::error::Known;
+use crate::error::rearrange::{RearrangeError, UNFINISHED, refused, refused_unless};
 use crate::member::Member;
 use crate::rearrange::refill::MOST;
 use crate::values::times::coordinate_of;
@@ -159,7 +160,7 @@ impl GroupRearrangement {
         let dimension = dimension.as_str();
         let refuse = |path: &str, reason: String| {
             let prefix = group.prefix().join(path)?;
-            Err::<(), _>(refused(&prefix, Refusal::Convention { reason }))
+            Err::<(), _>(refused(&prefix, reason))
         };
         if let Some((path, reason)) = conventions::refused(&groups, Change::Rearrange(dimension)) {
             refuse(path, reason)?;
@@ -260,7 +261,9 @@ pub fn dimension_length(group: &Group, dimension: &str) -> Result<u64, ArrayErro
 pub fn refuse_half_rearranged(group: &Group) -> Result<(), ArrayError> {
     for prefix in group.prefix().ancestors() {
         if GroupMarker::at(&**group.store(), &prefix)? == Some(GroupMarker::Switching) {
-            return Err(refused(&prefix, Refusal::Half));
+            let reason = "rearranging its arrays was interrupted, and some may be rearranged while \
+                          others are not: repair it first";
+            return Err(refused(&prefix, reason));
         }
     }
     Ok(())
@@ -268,7 +271,7 @@ pub fn refuse_half_rearranged(group: &Group) -> Result<(), ArrayError> {
 
 fn refuse_unfinished(group: &Group) -> Result<(), ArrayError> {
     match GroupMarker::at(&**group.store(), group.prefix())? {
-        Some(_) => Err(refused(group.prefix(), Refusal::Unfinished)),
+        Some(_) => Err(refused(group.prefix(), UNFINISHED)),
         None => Ok(()),
     }
 }
@@ -290,10 +293,8 @@ fn as_ours(
         let first = member("the group", ours, own);
         let room = promote.then_some(&mut *room);
         let copy = fitted(&member("the inserted array", found, theirs), &first, room);
-        let copy = copy.map_err(|cause| {
-            let refusal = Refusal::Values { cause: cause.to_string() };
-            refused_unless(ours.array.prefix(), refusal, cause.remedy())
-        })?;
+        let copy =
+            copy.map_err(|cause| refused_unless(ours.array.prefix(), &cause, cause.remedy()))?;
         Ok(copy.unwrap_or_else(|| found.array.clone()))
     });
     arrays.collect()
@@ -365,7 +366,10 @@ impl ByDimension {
             match *axes.numbers(&path, &dimension) {
                 [] => others.push((path, array)),
                 [axis] => own.push(DimensionArray { path, array, axis }),
-                _ => return Err(refused(array.prefix(), Refusal::TwoAxes { dimension })),
+                _ => {
+                    let reason = format!("two axes have the dimension {dimension}");
+                    return Err(refused(array.prefix(), reason));
+                }
             }
         }
         Ok(Self { dimension, own, others, groups, known })
@@ -373,24 +377,23 @@ impl ByDimension {
 
     /// The length of the dimension in all arrays that have it.
     fn length(&self, group: &Group) -> Result<u64, ArrayError> {
-        let dimension = || self.dimension.clone();
+        let dimension = &self.dimension;
         let length = |found: &DimensionArray| found.array.shape()[found.axis];
         let Some(first) = self.own.first() else {
-            let none = Refusal::NoDimension { dimension: dimension(), known: self.known.clone() };
+            let known = Known(&self.known);
+            let none = format!("no array in it has the dimension {dimension}{known}");
             return Err(refused(group.prefix(), none));
         };
         let expected = length(first);
         match self.own.iter().find(|found| length(found) != expected) {
             None => Ok(expected),
-            Some(other) => Err(refused(
-                other.array.prefix(),
-                Refusal::Lengths {
-                    dimension: dimension(),
-                    found: length(other),
-                    other: first.path.clone(),
-                    expected,
-                },
-            )),
+            Some(other) => {
+                let (found, path) = (length(other), &first.path);
+                let reason = format!(
+                    "has the length {found} on the dimension {dimension}, and {path} has {expected}"
+                );
+                Err(refused(other.array.prefix(), reason))
+            }
         }
     }
 }
@@ -412,8 +415,8 @@ fn check_paths<T>(
         (None, Some(path)) => ("alone has", path),
         (None, None) => return Ok(()),
     };
-    let path = path.clone();
-    Err(refused(group.prefix(), Refusal::InsertedPaths { what, which, path }))
+    let reason = format!("the inserted group {what} an array {path} {which} this dimension");
+    Err(refused(group.prefix(), reason))
 }
 
 /// Arrays of the same shapes may mean different things by their axes.
@@ -426,8 +429,8 @@ fn check_names(ours: &Array, theirs: &Array) -> Result<(), ArrayError> {
     match found == expected {
         true => Ok(()),
         false => {
-            let what = "dimension names";
-            Err(refused(ours.prefix(), Refusal::Inserted { what, found, expected }))
+            let cause = RearrangeError::inserted("dimension names", &found, &expected);
+            Err(refused(ours.prefix(), cause))
         }
     }
 }

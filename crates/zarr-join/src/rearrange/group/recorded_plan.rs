@@ -8,7 +8,7 @@ use zarr_metadata::ArrayMetadata;
 
 use super::super::planning::whole_chunks;
 use super::super::{Placed, RearrangeCounts, Rearrangement, Span};
-use crate::error::rearrange::{Refusal, refused};
+use crate::error::rearrange::refused;
 use crate::rearrange::marker_json::{Members, integer, string};
 use crate::rearrange::refill::{Refill, Remade};
 
@@ -105,7 +105,13 @@ impl RecordedPlan {
         let document = self.document.with_attributes(now.attributes());
         let document = document.and_then(|document| document.with_chunk_key_encoding(home));
         let rearranged = array.with_document(document.map_err(wrong)?)?;
-        let changed = |what| refused(array.prefix(), Refusal::Changed { what });
+        let changed = |what| {
+            let reason = format!(
+                "{what} was changed after a rearrangement of the group was interrupted, so the \
+                 rearrangement cannot be completed: change it back first"
+            );
+            refused(array.prefix(), reason)
+        };
         let (old, new) = (array.grid().axes(), rearranged.grid().axes());
         let mut others = old.iter().zip(new).enumerate().filter(|(axis, _)| *axis != self.axis);
         if old.len() != new.len()

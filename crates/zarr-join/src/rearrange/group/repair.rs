@@ -20,7 +20,7 @@ use super::execute::undo;
 use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
 use crate::conventions;
-use crate::error::rearrange::{Refusal, refused};
+use crate::error::rearrange::refused;
 use crate::rearrange::moved_units::{Part, move_units};
 use crate::rearrange::refill::{Remade, copy as copy_elements};
 
@@ -135,8 +135,12 @@ pub(in crate::rearrange) fn repair_group_of(
     share: &RecordedPlan,
 ) -> Result<Option<Repair>, ArrayError> {
     let Some(prefix) = share.group(array.prefix()) else {
-        let levels = share.levels;
-        return Err(refused(array.prefix(), Refusal::WithGroup { levels }));
+        let (levels, s) = (share.levels, if share.levels == 1 { "" } else { "s" });
+        let reason = format!(
+            "a rearrangement of its chunks together with other arrays was interrupted: repair the \
+             group, which is {levels} level{s} above it"
+        );
+        return Err(refused(array.prefix(), reason));
     };
     if GroupMarker::at(&**array.store(), &prefix)?.is_none() {
         return Ok(None);
