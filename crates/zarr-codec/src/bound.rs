@@ -40,7 +40,7 @@ impl<A, E> Bound<A, E> {
             shape = step.output_shape(&shape).map_err(|kind| place.error(kind))?;
             let sizes = shape.dimensions.iter().map(|dimension| shape.size(dimension));
             let sizes: Option<Vec<u64>> = sizes.collect();
-            shapes.push(sizes.ok_or_else(|| place.error(ChainErrorKind::SizeOverflow))?);
+            shapes.push(sizes.ok_or_else(|| place.error(ChainErrorKind::SIZE_OVERFLOW))?);
         }
         ArrayTransform::new(&self.array_to_array, &shapes, self.options.unknown_decoded_len)
             .ok_or_else(|| self.too_large(chunk_shape))

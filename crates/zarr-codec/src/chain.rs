@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_metadata::{Codec, DataType};
+use zarr_metadata::{Codec, DataType, Rule};
 
 use crate::array_to_array::ArrayToArray;
 use crate::array_to_bytes::shard::Shard;
@@ -153,7 +153,9 @@ impl Chain {
             }
             if let Some((bound, numcodecs)) = numcodecs.take() {
                 if !matches!(codec, Codec::Bytes(_)) {
-                    return Err(place.error(ChainErrorKind::AfterNumcodecs));
+                    let reason = "only bytes is read directly after numcodecs.packbits";
+                    let kind = ChainErrorKind::fixed(Rule::NUMCODECS_PACKBITS, "", reason);
+                    return Err(place.error(kind));
                 }
                 array_to_bytes = Some((ArrayToBytes::Elements(bound), numcodecs));
                 continue;
@@ -228,7 +230,7 @@ impl Chain {
             }
         }
         let (array_to_bytes, array_to_bytes_path) =
-            array_to_bytes.ok_or_else(|| whole.error(ChainErrorKind::Order))?;
+            array_to_bytes.ok_or_else(|| whole.error(ChainErrorKind::ORDER))?;
         let bound = Bound {
             element,
             array_to_array,
@@ -429,6 +431,6 @@ fn other_array(
     let Codec::Unknown(unknown) = codec else { return None };
     Some(match given.get(unknown.name())? {
         Make::Array(make) => make(unknown, data_type).map(Arc::from).map_err(ChainErrorKind::other),
-        Make::Bytes(_) => Err(ChainErrorKind::Order),
+        Make::Bytes(_) => Err(ChainErrorKind::ORDER),
     })
 }

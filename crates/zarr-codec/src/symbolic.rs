@@ -25,6 +25,8 @@
 use core::fmt;
 use core::num::NonZero;
 
+use zarr_metadata::Rule;
+
 use crate::error::ChainErrorKind;
 
 /// The condition of a chain on the edges of one grid axis's occupied chunks.
@@ -146,11 +148,12 @@ impl<'a> Shape<'a> {
         // Every number below divides or equals a product of some dimensions of some chunk, so
         // none can overflow once the largest chunk is known to be countable.
         if !shape.is_vacuous() {
-            edges.iter().try_fold(1_u64, |product, axis| product.checked_mul(axis.max)).ok_or(
-                ChainErrorKind::ChunkTooLarge {
-                    shape: edges.iter().map(|axis| axis.max).collect(),
-                },
-            )?;
+            let most = edges.iter().map(|axis| axis.max);
+            most.clone().try_fold(1_u64, u64::checked_mul).ok_or_else(|| {
+                let shape: Vec<u64> = most.collect();
+                let reason = format!("a chunk of shape {shape:?} has more than 2^64 elements");
+                ChainErrorKind::broken(Rule::CHUNK_TOO_LARGE, "", reason)
+            })?;
         }
         Ok(shape)
     }
@@ -325,7 +328,7 @@ impl<'s> Balance<'s> {
 }
 
 fn multiply(a: u128, b: u128) -> Result<u128, ChainErrorKind> {
-    a.checked_mul(b).ok_or(ChainErrorKind::SizeOverflow)
+    a.checked_mul(b).ok_or(ChainErrorKind::SIZE_OVERFLOW)
 }
 
 fn gcd(mut a: u128, mut b: u128) -> u128 {

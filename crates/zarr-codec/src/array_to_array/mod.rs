@@ -2,7 +2,7 @@
 
 mod reshape;
 
-use zarr_metadata::{Codec, ReshapeDim};
+use zarr_metadata::{Codec, ReshapeDim, Rule};
 use zarr_view::{CopyError, Output, View};
 
 use crate::error::ChainErrorKind;
@@ -42,7 +42,14 @@ impl ArrayToArray {
                         let at = |axis: usize| input.dimensions.get(axis).cloned();
                         input.with(order.iter().filter_map(|axis| at(*axis)).collect())
                     })
-                    .ok_or_else(|| ChainErrorKind::TransposeOrder { order: order.clone(), rank })
+                    .ok_or_else(|| {
+                        let reason = format!(
+                            "order {order:?} is not a permutation of the dimensions of the codec's \
+                             input, which has rank {rank}"
+                        );
+                        let member = ".configuration.order";
+                        ChainErrorKind::broken(Rule::TRANSPOSE_PERMUTATION, member, reason)
+                    })
             }
         }
     }

@@ -3,10 +3,17 @@
 //! One implementation serves both opening an array (every occupied chunk shape) and compiling one
 //! chunk shape: one shape is a grid with one edge on each axis.
 
-use zarr_metadata::ReshapeDim;
+use zarr_metadata::{ReshapeDim, Rule};
 
-use crate::error::ChainErrorKind;
+use crate::error::{ChainErrorKind, s};
 use crate::symbolic::{Balance, Dimension, Shape};
+
+const SHAPE: &str = ".configuration.shape";
+
+/// The place of an entry of the shape.
+fn entry(axis: usize) -> String {
+    format!("{SHAPE}[{axis}]")
+}
 
 /// The shape that `reshape` gives to chunks of shape `input`. Checks every constraint of the
 /// document in reading order: the list itself (SD-20, SD-21), the number of elements (SD-23,
@@ -24,19 +31,23 @@ pub(crate) fn output_shape<'a>(
         true => match input.divided(&unmentioned, sizes)? {
             Some(quotient) => quotient,
             None => {
-                return Err(ChainErrorKind::ReshapeNotDivisible {
-                    divisor: sizes,
-                    elements: input.describe(&unmentioned),
-                });
+                let reason = format!(
+                    "-1 cannot be resolved: the sizes multiply to {sizes}, which does not always \
+                     divide {}, the product of the input dimensions that no entry names",
+                    input.describe(&unmentioned)
+                );
+                return Err(ChainErrorKind::broken(Rule::RESHAPE_DIVIDES, SHAPE, reason));
             }
         },
         false => {
             let sizes = Dimension::constant(sizes);
             if !input.equal(&unmentioned, &sizes)? {
-                return Err(ChainErrorKind::ReshapeElements {
-                    elements: input.describe(&unmentioned),
-                    sizes: input.describe(&sizes),
-                });
+                let reason = format!(
+                    "sizes multiply to {}, but the input dimensions that no entry names multiply to {}",
+                    input.describe(&sizes),
+                    input.describe(&unmentioned)
+                );
+                return Err(ChainErrorKind::broken(Rule::RESHAPE_ELEMENTS, SHAPE, reason));
             }
             Dimension::constant(1)
         }
@@ -66,11 +77,20 @@ fn check_input_dims(output: &[ReshapeDim], rank: usize) -> Result<Vec<bool>, Cha
         let ReshapeDim::InputDims(dims) = dim else { continue };
         for &input_dim in dims {
             let Some(mentioned) = mentioned.get_mut(input_dim) else {
-                return Err(ChainErrorKind::ReshapeInputDim { axis, input_dim, rank });
+                let s = s(rank == 1);
+                let reason = format!(
+                    "shape[{axis}] names input dimension {input_dim}, but the input has {rank} \
+                     dimension{s}"
+                );
+                return Err(ChainErrorKind::broken(Rule::RESHAPE_INPUT_DIM, entry(axis), reason));
             };
             *mentioned = true;
             if previous.is_some_and(|previous| previous >= input_dim) {
-                return Err(ChainErrorKind::ReshapeOrder { axis, input_dim });
+                let reason = format!(
+                    "shape[{axis}] names input dimension {input_dim} after one not below it; \
+                     reshape never transposes, so input dimensions must rise strictly"
+                );
+                return Err(ChainErrorKind::broken(Rule::RESHAPE_INCREASING, entry(axis), reason));
             }
             previous = Some(input_dim);
         }
@@ -85,7 +105,7 @@ fn explicit_product(output: &[ReshapeDim]) -> Result<u64, ChainErrorKind> {
             ReshapeDim::Size(size) => product.checked_mul(*size),
             _ => Some(product),
         })
-        .ok_or(ChainErrorKind::SizeOverflow)
+        .ok_or(ChainErrorKind::SIZE_OVERFLOW)
 }
 
 /// The two constraints that tie an entry to the position of its input dimensions:
@@ -148,11 +168,10 @@ fn check_places(
         let part = if side == "before" { list.get(..at) } else { list.get(at + 1..) };
         Shape::product(part.unwrap_or_default()).map(|product| input.describe(&product))
     };
-    Err(ChainErrorKind::ReshapePlace {
-        axis,
-        side,
-        output: part(&result.dimensions, axis)?,
-        input_dim,
-        input: part(&input.dimensions, input_dim)?,
-    })
+    let (output, input) = (part(&result.dimensions, axis)?, part(&input.dimensions, input_dim)?);
+    let reason = format!(
+        "the sizes {side} shape[{axis}] multiply to {output}, but the input dimensions {side} \
+         {input_dim} multiply to {input}"
+    );
+    Err(ChainErrorKind::broken(Rule::RESHAPE_PLACE, entry(axis), reason))
 }

@@ -1,6 +1,6 @@
 //! `bytes`: each element's own bytes, in little or big endian (core, "bytes codec").
 
-use zarr_metadata::Endian;
+use zarr_metadata::{Endian, Rule};
 
 use super::packbits::check_survival;
 use crate::element::ElementType;
@@ -15,7 +15,10 @@ pub(super) fn is_big_endian(
 ) -> Result<bool, ChainErrorKind> {
     match endian {
         None if element.has_byte_order() => {
-            Err(ChainErrorKind::MissingEndian { data_type: element.name.clone() })
+            let reason =
+                format!("data type {} needs `endian`, \"little\" or \"big\"", element.name);
+            let member = ".configuration.endian";
+            Err(ChainErrorKind::broken(Rule::BYTES_ENDIAN_MISSING, member, reason))
         }
         endian => Ok(endian == Some(Endian::Big)),
     }

@@ -38,7 +38,7 @@ impl ElementCodec {
                 let (packing, padding) = packbits::bind(codec, element)?;
                 Ok(Self::Packbits { packing, padding })
             }
-            _ if codec.kind() == Some(CodecKind::BytesToBytes) => Err(ChainErrorKind::Order),
+            _ if codec.kind() == Some(CodecKind::BytesToBytes) => Err(ChainErrorKind::ORDER),
             _ => Err(ChainErrorKind::Unsupported),
         }
     }

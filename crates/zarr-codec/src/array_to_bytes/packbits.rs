@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_metadata::Packbits;
+use zarr_metadata::{Packbits, Rule};
 use zarr_packbits::{BitOrder, Packing, PaddingEncoding};
 
 use crate::bytes_to_bytes::reserve;
@@ -30,11 +30,15 @@ pub(super) fn bind(
         .components(components)
         .signed(element.signed)
         .build()
-        .map_err(|_| ChainErrorKind::BitRange {
-            first,
-            last,
-            bits,
-            data_type: element.name.clone(),
+        .map_err(|_| {
+            let member = if first >= u64::from(bits) { "first_bit" } else { "last_bit" };
+            let reason = format!(
+                "bits {first} to {last} are not within the {bits} bits of a component of {}; \
+                 first_bit <= last_bit < {bits} is allowed",
+                element.name
+            );
+            let member = format!(".configuration.{member}");
+            ChainErrorKind::broken(Rule::PACKBITS_BIT_RANGE, member, reason)
         })?;
     let padding = match codec.padding_encoding {
         zarr_metadata::PaddingEncoding::None => PaddingEncoding::None,

@@ -115,10 +115,10 @@ pub(crate) fn bind(
             Some(Make::Bytes(make)) => {
                 Box::new(Other::new(make(unknown).map_err(ChainErrorKind::other)?))
             }
-            Some(Make::Array(_)) => return Err(ChainErrorKind::Order),
+            Some(Make::Array(_)) => return Err(ChainErrorKind::ORDER),
             None => return Err(ChainErrorKind::Unsupported),
         },
-        _ => return Err(ChainErrorKind::Order),
+        _ => return Err(ChainErrorKind::ORDER),
     })
 }
 

@@ -3,6 +3,7 @@
 mod chunk;
 
 use core::fmt;
+use std::borrow::Cow;
 
 use zarr_metadata::{Printable, Rule};
 
@@ -90,6 +91,14 @@ impl std::error::Error for ChainError {}
 /// Kinds of faults of chains.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ChainErrorKind {
+    /// A rule of the specifications is broken.
+    #[error("{reason}")]
+    Broken {
+        rule: Rule,
+        /// The place of the fault within the codec, as the end of a JSON path.
+        member: Cow<'static, str>,
+        reason: Cow<'static, str>,
+    },
     /// The codec is not known.
     #[error("not supported here")]
     Unsupported,
@@ -111,136 +120,11 @@ pub(crate) enum ChainErrorKind {
         /// The codec's own message.
         reason: String,
     },
-    /// Not an array-to-bytes codec where one is required, or the reverse.
-    #[error(
-        "a chain is array-to-array codecs, then one array-to-bytes codec, then bytes-to-bytes codecs"
-    )]
-    Order,
     /// The data type has no fixed size, or the codec cannot encode it.
     #[error("cannot encode data type {data_type}")]
     DataType {
         /// The data type's name.
         data_type: String,
-    },
-    /// `bytes` without `endian` for a data type of more than one byte (SD-53).
-    #[error("data type {data_type} needs `endian`, \"little\" or \"big\"")]
-    MissingEndian {
-        /// The data type's name.
-        data_type: String,
-    },
-    /// `first_bit` or `last_bit` outside the data type's bits (SD-15).
-    #[error(
-        "bits {first} to {last} are not within the {bits} bits of a component of {data_type}; \
-             first_bit <= last_bit < {bits} is allowed"
-    )]
-    BitRange {
-        /// `first_bit`, or its default.
-        first: u64,
-        /// `last_bit`, or its default.
-        last: u64,
-        /// The bits of one component.
-        bits: u32,
-        /// The data type's name.
-        data_type: String,
-    },
-    /// `order` is not a permutation of the dimensions of the codec's input.
-    #[error(
-        "order {order:?} is not a permutation of the dimensions of the codec's input, which has rank {rank}"
-    )]
-    TransposeOrder {
-        /// The order as given.
-        order: Vec<usize>,
-        /// The number of dimensions.
-        rank: usize,
-    },
-    /// An input dimension that does not exist (SD-20).
-    #[error(
-        "shape[{axis}] names input dimension {input_dim}, but the input has {rank} dimension{}",
-        s(*rank == 1)
-    )]
-    ReshapeInputDim {
-        /// The entry of `shape`.
-        axis: usize,
-        /// The input dimension that it names.
-        input_dim: usize,
-        /// The number of dimensions of the input.
-        rank: usize,
-    },
-    /// Input dimensions that do not increase strictly over all entries (SD-21).
-    #[error(
-        "shape[{axis}] names input dimension {input_dim} after one not below it; \
-             reshape never transposes, so input dimensions must rise strictly"
-    )]
-    ReshapeOrder {
-        /// The entry of `shape`.
-        axis: usize,
-        /// The input dimension that it names.
-        input_dim: usize,
-    },
-    /// The product of the sizes differs from the number of elements (SD-23, SD-24).
-    #[error(
-        "sizes multiply to {sizes}, but the input dimensions that no entry names multiply to {elements}"
-    )]
-    ReshapeElements {
-        /// The product of the input dimensions.
-        elements: String,
-        /// The product of the sizes.
-        sizes: String,
-    },
-    /// `-1`, but the other sizes do not divide the number of elements (SD-23, SD-24).
-    #[error(
-        "-1 cannot be resolved: the sizes multiply to {divisor}, which does not always divide \
-             {elements}, the product of the input dimensions that no entry names"
-    )]
-    ReshapeNotDivisible {
-        /// The product of the other sizes.
-        divisor: u64,
-        /// The product of the input dimensions.
-        elements: String,
-    },
-    /// The position of an entry does not match its input dimensions (SD-20).
-    #[error(
-        "the sizes {side} shape[{axis}] multiply to {output}, but the input dimensions {side} \
-             {input_dim} multiply to {input}"
-    )]
-    ReshapePlace {
-        /// The entry of `shape`.
-        axis: usize,
-        /// The side of the entry that does not match.
-        side: &'static str,
-        /// The product on the output's side.
-        output: String,
-        /// The first or last input dimension of the entry.
-        input_dim: usize,
-        /// The product on the input's side.
-        input: String,
-    },
-    /// The largest chunk has more elements than 64 bits count.
-    #[error("a chunk of shape {shape:?} has more than 2^64 elements")]
-    ChunkTooLarge {
-        /// The longest edge of each axis.
-        shape: Vec<u64>,
-    },
-    /// The rank of an inner chunk shape differs from the rank of the array that reaches the codec.
-    #[error("chunk_shape has {found} dimension{}, but the array that reaches the codec has {rank}", s(*found == 1))]
-    ShardRank {
-        /// Dimensions of `chunk_shape`.
-        found: usize,
-        /// Dimensions that reach the codec.
-        rank: usize,
-    },
-    /// An inner chunk shape that does not divide every chunk (SD-34).
-    #[error(
-        "chunk_shape[{axis}] is {inner}, which does not always divide {outer}, the length of that \
-             dimension when it reaches the codec"
-    )]
-    ShardDivides {
-        /// The dimension.
-        axis: usize,
-        /// The inner chunk's length.
-        inner: u64,
-        /// The lengths that reach the codec.
-        outer: String,
     },
     /// A dimension that has size 1 in some chunks and not in others.
     #[error(
@@ -253,18 +137,9 @@ pub(crate) enum ChainErrorKind {
         /// Its sizes.
         size: String,
     },
-    /// A shard index with an encoded length that depends on its content (SD-59).
-    #[error("the encoded index must have a fixed size, as with bytes and crc32c")]
-    IndexSize,
-    /// A codec other than `bytes` follows `numcodecs.packbits` (SD-11).
-    #[error("only bytes is read directly after numcodecs.packbits")]
-    AfterNumcodecs,
     /// The codec can be read but not written here (SD-11, SD-42).
     #[error("can be read here but not written")]
     ReadOnly,
-    /// The product of the sizes exceeds 64 bits (SD-23).
-    #[error("the sizes multiply to more than 2^64")]
-    SizeOverflow,
     /// The machine's address space cannot hold a chunk.
     #[error("a chunk of shape {shape:?} does not fit the memory of this machine")]
     AddressSpace {
@@ -274,63 +149,56 @@ pub(crate) enum ChainErrorKind {
 }
 
 impl ChainErrorKind {
+    /// Not an array-to-bytes codec where one is required, or the reverse.
+    pub(crate) const ORDER: Self = Self::fixed(
+        Rule::CHAIN_ORDER,
+        "",
+        "a chain is array-to-array codecs, then one array-to-bytes codec, then bytes-to-bytes codecs",
+    );
+    /// A shard index with an encoded length that depends on its content (SD-59).
+    pub(crate) const INDEX_SIZE: Self = Self::fixed(
+        Rule::SHARDING_INDEX_SIZE,
+        "",
+        "the encoded index must have a fixed size, as with bytes and crc32c",
+    );
+    /// The product of the sizes exceeds 64 bits (SD-23).
+    pub(crate) const SIZE_OVERFLOW: Self = Self::fixed(
+        Rule::RESHAPE_OVERFLOW,
+        ".configuration.shape",
+        "the sizes multiply to more than 2^64",
+    );
+
+    pub(crate) const fn fixed(rule: Rule, member: &'static str, reason: &'static str) -> Self {
+        Self::Broken { rule, member: Cow::Borrowed(member), reason: Cow::Borrowed(reason) }
+    }
+
+    pub(crate) fn broken(rule: Rule, member: impl Into<Cow<'static, str>>, reason: String) -> Self {
+        Self::Broken { rule, member: member.into(), reason: reason.into() }
+    }
+
     /// The message of a third-party codec.
     pub(crate) fn other(error: CodecError) -> Self {
         Self::Other { reason: in_full(&*error) }
     }
 
     fn rule(&self) -> Option<Rule> {
-        Some(match self {
-            Self::Order => Rule::CHAIN_ORDER,
-            Self::MissingEndian { .. } => Rule::BYTES_ENDIAN_MISSING,
-            Self::BitRange { .. } => Rule::PACKBITS_BIT_RANGE,
-            Self::TransposeOrder { .. } => Rule::TRANSPOSE_PERMUTATION,
-            Self::ReshapeInputDim { .. } => Rule::RESHAPE_INPUT_DIM,
-            Self::ReshapeOrder { .. } => Rule::RESHAPE_INCREASING,
-            Self::ReshapeElements { .. } => Rule::RESHAPE_ELEMENTS,
-            Self::ReshapeNotDivisible { .. } => Rule::RESHAPE_DIVIDES,
-            Self::ReshapePlace { .. } => Rule::RESHAPE_PLACE,
-            Self::SizeOverflow => Rule::RESHAPE_OVERFLOW,
-            Self::ChunkTooLarge { .. } => Rule::CHUNK_TOO_LARGE,
-            Self::ShardRank { .. } => Rule::SHARDING_RANK,
-            Self::ShardDivides { .. } => Rule::SHARDING_DIVIDES,
-            Self::IndexSize => Rule::SHARDING_INDEX_SIZE,
-            Self::AfterNumcodecs => Rule::NUMCODECS_PACKBITS,
-            Self::Unsupported
-            | Self::NotCompiled { .. }
-            | Self::NotHere { .. }
-            | Self::Other { .. }
-            | Self::SqueezeVaries { .. }
-            | Self::DataType { .. }
-            | Self::ReadOnly
-            | Self::AddressSpace { .. } => return None,
-        })
+        match self {
+            Self::Broken { rule, .. } => Some(*rule),
+            _ => None,
+        }
     }
 
     /// The place of the error within the codec, as the end of a JSON path.
-    fn member(&self) -> String {
+    fn member(&self) -> &str {
         match self {
-            Self::MissingEndian { .. } => String::from(".configuration.endian"),
-            Self::BitRange { first, bits, .. } if *first >= u64::from(*bits) => {
-                String::from(".configuration.first_bit")
-            }
-            Self::BitRange { .. } => String::from(".configuration.last_bit"),
-            Self::TransposeOrder { .. } => String::from(".configuration.order"),
-            Self::ReshapeInputDim { axis, .. }
-            | Self::ReshapeOrder { axis, .. }
-            | Self::ReshapePlace { axis, .. } => format!(".configuration.shape[{axis}]"),
-            Self::ReshapeElements { .. }
-            | Self::ReshapeNotDivisible { .. }
-            | Self::SizeOverflow => String::from(".configuration.shape"),
-            Self::ShardRank { .. } => String::from(".configuration.chunk_shape"),
-            Self::ShardDivides { axis, .. } => format!(".configuration.chunk_shape[{axis}]"),
-            _ => String::new(),
+            Self::Broken { member, .. } => member,
+            _ => "",
         }
     }
 }
 
 /// The plural ending of a noun.
-fn s(one: bool) -> &'static str {
+pub(crate) fn s(one: bool) -> &'static str {
     if one { "" } else { "s" }
 }
 

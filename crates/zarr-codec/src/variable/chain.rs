@@ -125,7 +125,7 @@ impl VariableChain {
                 }
                 codec => {
                     return Err(place.error(match codec.kind() {
-                        Some(CodecKind::BytesToBytes) => ChainErrorKind::Order,
+                        Some(CodecKind::BytesToBytes) => ChainErrorKind::ORDER,
                         Some(_) => not_encoded(),
                         None => ChainErrorKind::Unsupported,
                     }));
@@ -133,7 +133,7 @@ impl VariableChain {
             }
         }
         let (array_to_bytes, array_to_bytes_path) =
-            array_to_bytes.ok_or_else(|| whole.error(ChainErrorKind::Order))?;
+            array_to_bytes.ok_or_else(|| whole.error(ChainErrorKind::ORDER))?;
         let zero: &[u8] = if own.is_some() { &[] } else { &[0] };
         let bound = Bound {
             element: VariableElement { text, zero },

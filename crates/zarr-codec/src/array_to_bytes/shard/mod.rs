@@ -11,12 +11,12 @@ mod rewrite;
 
 use std::ops::Range;
 
-use zarr_metadata::{DataType, IndexLocation, Sharding};
+use zarr_metadata::{DataType, IndexLocation, Rule, Sharding};
 
 use crate::chain::Chain;
 use crate::chunk::ChunkCodec;
 use crate::codec_path::CodecPath;
-use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
+use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind, s};
 use crate::length::widen;
 use crate::options::Options;
 use crate::symbolic::{AxisEdges, Dimension, Shape};
@@ -62,7 +62,7 @@ impl Shard {
             &options.clone().allow_loss(false),
         )?;
         if !index.has_fixed_size() {
-            return Err(index.path().error(ChainErrorKind::IndexSize));
+            return Err(index.path().error(ChainErrorKind::INDEX_SIZE));
         }
         Ok(Self {
             inner_shape: inner_shape.clone(),
@@ -81,12 +81,25 @@ impl Shard {
 /// The number of inner chunks per dimension.
 fn grid(inner_shape: &[u64], shape: &Shape<'_>) -> Result<Vec<Dimension>, ChainErrorKind> {
     if inner_shape.len() != shape.rank() {
-        return Err(ChainErrorKind::ShardRank { found: inner_shape.len(), rank: shape.rank() });
+        let (found, rank) = (inner_shape.len(), shape.rank());
+        let reason = format!(
+            "chunk_shape has {found} dimension{}, but the array that reaches the codec has {rank}",
+            s(found == 1)
+        );
+        let member = ".configuration.chunk_shape";
+        return Err(ChainErrorKind::broken(Rule::SHARDING_RANK, member, reason));
     }
     let axes = inner_shape.iter().zip(&shape.dimensions).enumerate();
     axes.map(|(axis, (&inner, dimension))| {
-        let too_small =
-            || ChainErrorKind::ShardDivides { axis, inner, outer: shape.describe(dimension) };
+        let too_small = || {
+            let reason = format!(
+                "chunk_shape[{axis}] is {inner}, which does not always divide {}, the length of that \
+                 dimension when it reaches the codec",
+                shape.describe(dimension)
+            );
+            let member = format!(".configuration.chunk_shape[{axis}]");
+            ChainErrorKind::broken(Rule::SHARDING_DIVIDES, member, reason)
+        };
         if inner == 0 {
             return Err(too_small());
         }
@@ -127,7 +140,7 @@ impl ShardCodec {
         let within = Shape::of_grid(&edges).and_then(|shape| {
             let grid = grid(&shard.inner_shape, &shape)?;
             grid.iter()
-                .map(|count| shape.size(count).ok_or(ChainErrorKind::SizeOverflow))
+                .map(|count| shape.size(count).ok_or(ChainErrorKind::SIZE_OVERFLOW))
                 .collect::<Result<Vec<u64>, _>>()
         });
         let grid = within.map_err(|kind| place.error(kind))?;
@@ -135,7 +148,7 @@ impl ShardCodec {
         let inner = Box::new(shard.inner.for_shape(&shard.inner_shape)?);
         let index = Box::new(shard.index.for_shape(&index_shape)?);
         let index_len = index.encoded_len().and_then(|length| usize::try_from(length).ok());
-        let index_len = index_len.ok_or_else(|| index_place.error(ChainErrorKind::IndexSize))?;
+        let index_len = index_len.ok_or_else(|| index_place.error(ChainErrorKind::INDEX_SIZE))?;
         let too_large = || ChainErrorKind::AddressSpace { shape: index_shape.clone() };
         let grid: Option<Vec<usize>> = grid.iter().map(|n| usize::try_from(*n).ok()).collect();
         Ok(Self {
