@@ -107,14 +107,6 @@ pub struct JenkinsLookup3 {
     pub initval: u32,
 }
 
-impl JenkinsLookup3 {
-    /// The hash with this start value.
-    #[must_use]
-    pub fn new(initval: u32) -> Self {
-        JenkinsLookup3 { initval }
-    }
-}
-
 impl Configuration for JenkinsLookup3 {
     fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
         members.check_known(&["initval", "prefix"])?;

@@ -85,20 +85,6 @@ pub struct NumcodecsZstd {
     pub checksum: bool,
 }
 
-impl NumcodecsZstd {
-    /// Compresses at a level from -131072 to 22, without checksums in the frames.
-    #[must_use]
-    pub fn new(level: i32) -> Self {
-        NumcodecsZstd { level, checksum: false }
-    }
-
-    /// The same with a checksum in each frame, or without.
-    #[must_use]
-    pub fn with_checksum(self, checksum: bool) -> Self {
-        NumcodecsZstd { checksum, ..self }
-    }
-}
-
 impl Configuration for NumcodecsZstd {
     fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
         members.check_known(&["level", "checksum"])?;
@@ -130,26 +116,6 @@ pub struct NumcodecsBlosc {
     pub typesize: Option<u64>,
     /// Bytes of a block; with 0, blosc chooses.
     pub blocksize: u64,
-}
-
-impl NumcodecsBlosc {
-    /// This compressor at a level from 0 to 9, with numcodecs' defaults for the rest.
-    #[must_use]
-    pub fn new(cname: BloscCompressor, clevel: u32) -> Self {
-        NumcodecsBlosc { cname, clevel, ..Self::default() }
-    }
-
-    /// The same with this shuffle of elements of `typesize` bytes, at least 1.
-    #[must_use]
-    pub fn with_shuffle(self, shuffle: Option<BloscShuffle>, typesize: Option<u64>) -> Self {
-        NumcodecsBlosc { shuffle, typesize, ..self }
-    }
-
-    /// The same with blocks of this many bytes; with 0, blosc chooses.
-    #[must_use]
-    pub fn with_blocksize(self, blocksize: u64) -> Self {
-        NumcodecsBlosc { blocksize, ..self }
-    }
 }
 
 /// `lz4` at level 5 behind a byte shuffle, as numcodecs has it.
