@@ -28,11 +28,14 @@ pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<
                 (TEMPORARY, "a write that was never finished; may be removed")
             }
             LeftoverKind::Lock if is_of_unfinished(&leftover.path) => continue,
+            // Elsewhere than on Unix all lock files stay, also those of writes that ended as they should.
+            LeftoverKind::Lock if cfg!(not(unix)) => continue,
             LeftoverKind::Lock => (LOCK, "a lock without a holder; may be removed"),
             // A finding of the check itself.
             LeftoverKind::Foreign => continue,
         };
-        report(Finding::new(rule, message).with_key(path.display().to_string()));
+        let key = path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
+        report(Finding::new(rule, message).with_key(key));
     }
     match listed {
         Err(error) if error.is_of_one_object() => {

@@ -207,7 +207,7 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
 #[must_use]
 pub fn archive_of<'u>(url: &'u str, options: &StoreOptions) -> Option<&'u str> {
     // Longer texts lead into the archive too, so bisection finds the shortest one.
-    let ends = url.match_indices('/').map(|(at, _)| at).chain([url.len()]);
+    let ends = url.match_indices(std::path::is_separator).map(|(at, _)| at).chain([url.len()]);
     let starts: Vec<&str> = ends.filter_map(|end| url.get(..end)).collect();
     let leads_in =
         |start: &&str| Place::parse(start, options).is_ok_and(|place| place.is_in_file());

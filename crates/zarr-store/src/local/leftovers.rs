@@ -69,10 +69,16 @@ pub(super) fn without_key(
             continue;
         };
         if kind_of(&path) == LeftoverKind::Foreign {
-            found(&path.strip_prefix(&store.root).unwrap_or(&path).to_string_lossy());
+            found(&name_below(store, &path));
         }
     }
     Ok(())
+}
+
+/// The path of a file in the store, as keys are written.
+fn name_below(store: &LocalStore, path: &Path) -> String {
+    let name = path.strip_prefix(&store.root).unwrap_or(path).to_string_lossy();
+    name.replace(std::path::MAIN_SEPARATOR, "/")
 }
 
 fn kind_of(path: &Path) -> LeftoverKind {
@@ -100,7 +106,7 @@ pub(super) fn clean(
 ) -> Result<(), StoreError> {
     for step in Walk::new(store, prefix, Links::AsObjects) {
         let Step::Other(path) = step? else { continue };
-        let name = path.strip_prefix(&store.root).unwrap_or(&path).to_string_lossy();
+        let name = name_below(store, &path);
         let gone = remove_unless_held(&path)
             .map_err(|error| StoreError::io(Operation::Delete, &name, error))?;
         if gone {
