@@ -40,10 +40,10 @@ def test_a_plan_is_a_table_of_chunks(group):
 
 
 def test_a_report_is_a_table_of_findings(group, tmp_path):
-    assert shown(group.check())[0] == "1 arrays, 5 stored chunks: 0 errors, 0 warnings"
+    assert shown(group.check())[0] == "1 array, 5 stored chunks: 0 errors, 0 warnings"
     (tmp_path / "g.zarr/a/c/1").write_bytes(b"damage")
     text, html = shown(group.check())
-    assert "1 errors" in text and re.search(r"error +\S*c/1", text) and "<td>error</td>" in html
+    assert "1 error," in text and re.search(r"error +\S*c/1", text) and "<td>error</td>" in html
 
 
 def test_a_plan_of_a_join_has_a_line_for_each_array(tmp_path, group):

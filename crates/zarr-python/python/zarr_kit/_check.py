@@ -113,10 +113,12 @@ class Report(_html.Table, Sequence[Finding]):
         return iter(self._findings)
 
     def __repr__(self) -> str:
-        return (
-            f"<zarr_kit.Report of {self.arrays} arrays, {self.chunks} stored chunks: "
-            f"{len(self.errors)} errors, {len(self.warnings)} warnings>"
-        )
+        return f"<zarr_kit.Report of {self._counts()}>"
+
+    def _counts(self) -> str:
+        errors, warnings = len(self.errors), len(self.warnings)
+        counts = (self.arrays, "array"), (self.chunks, "stored chunk"), (errors, "error"), (warnings, "warning")
+        return "{}, {}: {}, {}".format(*(f"{count} {name}{'s' * (count != 1)}" for count, name in counts))
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self), repr(self)])
@@ -127,8 +129,7 @@ class Report(_html.Table, Sequence[Finding]):
             (each.severity, each.labels or each.key or each.path or "", f"{each.message} [{each.id}]", each.next or "")
             for each in self[: _html.ROWS]
         ]
-        counts = f"{len(self.errors)} errors, {len(self.warnings)} warnings"
-        return f"{self.arrays} arrays, {self.chunks} stored chunks: {counts}", names, rows, len(self)
+        return self._counts(), names, rows, len(self)
 
 
 def check(

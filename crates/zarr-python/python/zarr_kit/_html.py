@@ -29,8 +29,9 @@ class Table:
         title, names, rows, count = self._table()
         cells = "".join(f"<tr>{''.join(f'<td>{text(cell)}</td>' for cell in row)}</tr>" for row in rows)
         head = "".join(f"<th>{text(name)}</th>" for name in names)
+        table = f"<table><tr>{head}</tr>{cells}</table>" if rows else ""
         more = f"<p>and {count - ROWS} more</p>" if count > ROWS else ""
-        return f"<div><strong>{text(title)}</strong><table><tr>{head}</tr>{cells}</table>{more}</div>"
+        return f"<div><strong>{text(title)}</strong>{table}{more}</div>"
 
     def _repr_pretty_(self, printer: object, cycle: bool) -> None:
         title, names, rows, count = self._table()
