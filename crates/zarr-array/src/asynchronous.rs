@@ -34,7 +34,7 @@ pub use crate::array::AsyncArray;
 use crate::change;
 use crate::error::ArrayError;
 use crate::hierarchy::{Group, Hierarchy, node, parents};
-use crate::store::{Prefix, Store, UpdatePolicy};
+use crate::store::{AsPrefix, Prefix, Store, UpdatePolicy};
 use crate::threads::{self, ArrayFuture};
 
 /// Runs requests to a store on a thread where blocking is allowed. Dropping the future cancels it
@@ -109,15 +109,18 @@ impl AsyncArray {
     /// # group.create_array("rain", ArrayBuilder::new([90], DataType::Float32).build()?)?;
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {
-    /// let root = AsyncGroup::open(store.clone(), &Prefix::root()).await?;
+    /// let root = AsyncGroup::open(store.clone(), "").await?;
     /// assert_eq!(root.asynchronous().children().await?, ["rain"]);
-    /// let array = AsyncArray::open(store, &Prefix::new("rain")?).await?;
+    /// let array = AsyncArray::open(store, "rain").await?;
     /// assert_eq!(array.shape(), root.asynchronous().array("rain").await?.shape());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn open(store: impl Into<Hierarchy>, prefix: &Prefix) -> ArrayFuture<Array> {
+    pub fn open(
+        store: impl Into<Hierarchy>,
+        prefix: &(impl AsPrefix + ?Sized),
+    ) -> ArrayFuture<Array> {
         Self::open_with(store, prefix, Options::new())
     }
 
@@ -128,12 +131,12 @@ impl AsyncArray {
     /// As [`open_with`](Array::open_with).
     pub fn open_with(
         store: impl Into<Hierarchy>,
-        prefix: &Prefix,
+        prefix: &(impl AsPrefix + ?Sized),
         options: Options,
     ) -> ArrayFuture<Array> {
-        let prefix = prefix.clone();
+        let prefix = prefix.to_prefix();
         let hierarchy = store.into();
-        run(hierarchy.store().clone(), move || Array::open_with(hierarchy, &prefix, options))
+        run(hierarchy.store().clone(), move || Array::open_with(hierarchy, &prefix?, options))
     }
 }
 
@@ -156,20 +159,26 @@ impl AsyncGroup {
     ///
     /// # Errors
     /// As [`open`](Group::open).
-    pub fn open(store: impl Into<Hierarchy>, prefix: &Prefix) -> ArrayFuture<Group> {
-        let prefix = prefix.clone();
+    pub fn open(
+        store: impl Into<Hierarchy>,
+        prefix: &(impl AsPrefix + ?Sized),
+    ) -> ArrayFuture<Group> {
+        let prefix = prefix.to_prefix();
         let hierarchy = store.into();
-        run(hierarchy.store().clone(), move || Group::open(hierarchy, &prefix))
+        run(hierarchy.store().clone(), move || Group::open(hierarchy, &prefix?))
     }
 
     /// As [`open_consolidated`](Group::open_consolidated), without blocking the thread.
     ///
     /// # Errors
     /// As [`open_consolidated`](Group::open_consolidated).
-    pub fn open_consolidated(store: impl Into<Hierarchy>, prefix: &Prefix) -> ArrayFuture<Group> {
-        let prefix = prefix.clone();
+    pub fn open_consolidated(
+        store: impl Into<Hierarchy>,
+        prefix: &(impl AsPrefix + ?Sized),
+    ) -> ArrayFuture<Group> {
+        let prefix = prefix.to_prefix();
         let hierarchy = store.into();
-        run(hierarchy.store().clone(), move || Group::open_consolidated(hierarchy, &prefix))
+        run(hierarchy.store().clone(), move || Group::open_consolidated(hierarchy, &prefix?))
     }
 
     /// As [`children`](Group::children), without blocking the thread.
@@ -237,11 +246,11 @@ impl AsyncGroup {
     /// ```
     pub fn create(
         store: Arc<dyn Store>,
-        prefix: &Prefix,
+        prefix: &(impl AsPrefix + ?Sized),
         metadata: GroupMetadata,
     ) -> ArrayFuture<Group> {
-        let prefix = prefix.clone();
-        threads::change(move || Group::create(store, &prefix, metadata))
+        let prefix = prefix.to_prefix();
+        threads::change(move || Group::create(store, &prefix?, metadata))
     }
 
     /// As [`create_array`](Group::create_array), without blocking the thread; see

@@ -9,10 +9,10 @@
 //! ```no_run
 //! use std::sync::Arc;
 //! use zarr_array::Array;
-//! use zarr_array::store::{LocalStore, Prefix};
+//! use zarr_array::store::LocalStore;
 //!
 //! let store = Arc::new(LocalStore::open("weather.zarr")?);
-//! let array = Array::open(store, &Prefix::new("temp_max")?)?;
+//! let array = Array::open(store, "temp_max")?;
 //! let february = array.read_as::<f32>(31..60)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

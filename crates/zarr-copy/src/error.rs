@@ -13,7 +13,7 @@ use zarr_store::{FullMessage, KeyError, Remedy, StoreError};
 /// The error of a copy.
 ///
 /// Messages are complete; `source` returns `None`.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum TransferError {
     /// The source could not be read.
@@ -298,6 +298,8 @@ pub enum TransferError {
         key: String,
     },
 }
+
+zarr_array::store::debug_as_text!(TransferError);
 
 impl TransferError {
     /// The error of one object of the source that has changed.

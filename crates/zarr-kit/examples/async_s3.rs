@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use zarr_kit::array::asynchronous::AsyncArray;
 use zarr_kit::array::store::{StoreOptions, open_url};
-use zarr_kit::{ArrayBuilder, DataType, MemoryStore, Prefix, Store};
+use zarr_kit::{ArrayBuilder, DataType, MemoryStore, Store};
 
 /// The mean of each chunk of a one-dimensional array; chunks are requested at the same time.
 async fn means(store: Arc<dyn Store>) -> Result<Vec<f64>, Box<dyn Error>> {
-    let array = AsyncArray::open(store, &Prefix::root()).await?;
+    let array = AsyncArray::open(store, "").await?;
     // The futures borrow nothing, so they can be spawned.
     let reads: Vec<_> = array
         .chunks()?
@@ -32,7 +32,7 @@ async fn example() -> Result<Arc<dyn Store>, Box<dyn Error>> {
     let months = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     let metadata = ArrayBuilder::new([365], DataType::Float32).chunks([months.into()]).build()?;
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let array = AsyncArray::create(store.clone(), &Prefix::root(), metadata).await?;
+    let array = AsyncArray::create(store.clone(), "", metadata).await?;
     let days: Vec<f32> = (0..365_u16).map(f32::from).collect();
     array.asynchronous().write_as(0..365, days).await?;
     Ok(store)

@@ -5,9 +5,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use zarr_kit::{
-    Array, ArrayBuilder, Codec, DataType, MemoryStore, Prefix, Selection, Store, StoreExt,
-};
+use zarr_kit::{Array, ArrayBuilder, Codec, DataType, MemoryStore, Selection, Store, StoreExt};
 
 /// The bytes of all chunks of an array.
 fn stored_bytes(array: &Array) -> Result<u64, Box<dyn Error>> {
@@ -25,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .chunk_shape([512, 512])
         .codecs([Codec::packbits(0..=0)])
         .build()?;
-    let land = Array::create(store.clone(), &Prefix::new("land")?, metadata)?;
+    let land = Array::create(store.clone(), "land", metadata)?;
     let disc = |at: u64| (at / 512).abs_diff(256).pow(2) + (at % 512).abs_diff(256).pow(2) < 40_000;
     let mask: Vec<bool> = (0..512 * 512).map(disc).collect();
     land.write_as(Selection::whole(land.shape()), &mask)?;
@@ -40,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .chunk_shape([1000])
         .codecs([Codec::packbits(0..=11)])
         .build()?;
-    let camera = Array::create(store, &Prefix::new("camera")?, metadata)?;
+    let camera = Array::create(store, "camera", metadata)?;
     let samples: Vec<u16> = (0..1000).map(|at| at * 4).collect();
     camera.write_as(0..1000, &samples)?;
     println!("1000 samples of 12 bits in {} bytes", stored_bytes(&camera)?);

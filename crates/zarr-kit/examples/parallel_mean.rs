@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::sync::{Arc, Mutex};
 
-use zarr_kit::{Array, ArrayBuilder, ArrayError, DataType, MemoryStore, Prefix};
+use zarr_kit::{Array, ArrayBuilder, ArrayError, DataType, MemoryStore};
 
 fn mean(array: &Array) -> Result<f64, ArrayError> {
     let total = Mutex::new((0.0, 0_u64));
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .chunk_shape([100, 100])
         .fill_value(f64::NAN)
         .build()?;
-    let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    let array = Array::create(Arc::new(MemoryStore::new()), "", metadata)?;
     // Chunks are written in parallel, too. Those of the last columns stay empty: NaN.
     array.chunks()?.par_for_each(|chunk| {
         let [rows, columns] = [&chunk.region()[0], &chunk.region()[1]];

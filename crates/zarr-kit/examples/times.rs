@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use zarr_kit::metadata::TimeUnit;
-use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Prefix};
+use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Steps of hours since 1970; elements that were never written are "NaT".
     let hours = DataType::NumpyDatetime64(TimeUnit::Hour.into());
     let metadata = ArrayBuilder::new([4], hours).dimension_names(["time"]).build()?;
-    let time = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    let time = Array::create(Arc::new(MemoryStore::new()), "", metadata)?;
 
     let midnight: Timestamp = "2024-02-29T00:00:00Z".parse()?;
     let noon = midnight + SignedDuration::from_hours(12);

@@ -6,11 +6,11 @@ use std::error::Error;
 use std::sync::Arc;
 
 use ndarray::{Array2, Array3, Axis, s};
-use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Prefix, Selection};
+use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Selection};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let metadata = ArrayBuilder::new([60, 40], DataType::Float64).chunk_shape([16, 16]).build()?;
-    let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    let array = Array::create(Arc::new(MemoryStore::new()), "", metadata)?;
 
     let field = Array2::from_shape_fn((40, 60), |(x, y)| (100 * y + x) as f64);
     // A view of any layout: here the transpose, without a copy by the caller.

@@ -25,7 +25,7 @@
 //! An array of days in months, with twelve bits per temperature, created, written and read:
 //! ```
 //! use std::sync::Arc;
-//! use zarr_kit::{Array, ArrayBuilder, Codec, DataType, MemoryStore, Prefix, Selection};
+//! use zarr_kit::{Array, ArrayBuilder, Codec, DataType, MemoryStore, Selection};
 //!
 //! let metadata = ArrayBuilder::new([90, 2], DataType::Int16)
 //!     .chunks([[31, 28, 31].into(), 2.into()])
@@ -34,7 +34,7 @@
 //!     .dimension_names(["day", "range"])
 //!     .build()?;
 //! let store = Arc::new(MemoryStore::new());
-//! let array = Array::create(store, &Prefix::root(), metadata)?;
+//! let array = Array::create(store, "", metadata)?;
 //!
 //! // The last day of January and the first of February, in two chunks.
 //! array.write_as::<i16>([30..32, 0..2], &[-12, 47, -30, 21])?;

@@ -10,7 +10,7 @@ use zarr_metadata::Printable;
 use zarr_virtual_join::VirtualJoinError;
 
 /// The reason why there is no store at a path or URL, or no node in it.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum PlaceError {
     /// There is no folder, archive or document.
@@ -39,6 +39,8 @@ pub enum PlaceError {
     #[error(transparent)]
     VirtualJoin(VirtualJoinError),
 }
+
+zarr_array::store::debug_as_text!(PlaceError);
 
 impl PlaceError {
     /// What would allow to open it, if the caller can.

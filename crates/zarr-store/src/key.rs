@@ -252,6 +252,42 @@ impl From<Key> for Prefix {
     }
 }
 
+/// The path of a node in a store, as functions take it: a [`Prefix`], or its text.
+///
+/// # Examples
+/// ```
+/// use zarr_store::{AsPrefix, Prefix};
+///
+/// assert_eq!("group/rain".to_prefix()?, Prefix::new("group/rain")?);
+/// assert!("group/../rain".to_prefix().is_err());
+/// # Ok::<(), zarr_store::KeyError>(())
+/// ```
+pub trait AsPrefix {
+    /// The path, checked.
+    ///
+    /// # Errors
+    /// As [`Prefix::new`].
+    fn to_prefix(&self) -> Result<Prefix, KeyError>;
+}
+
+impl AsPrefix for Prefix {
+    fn to_prefix(&self) -> Result<Prefix, KeyError> {
+        Ok(self.clone())
+    }
+}
+
+impl AsPrefix for str {
+    fn to_prefix(&self) -> Result<Prefix, KeyError> {
+        Prefix::new(self)
+    }
+}
+
+impl AsPrefix for String {
+    fn to_prefix(&self) -> Result<Prefix, KeyError> {
+        Prefix::new(self)
+    }
+}
+
 impl fmt::Display for Prefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -287,7 +323,7 @@ fn check(text: &str) -> Result<(), KeyError> {
 }
 
 /// The reason why a text is not a [`Key`] or [`Prefix`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
     /// The text is empty, begins or ends with `/`, or has `//`.

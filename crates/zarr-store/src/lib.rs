@@ -60,7 +60,7 @@ pub use self::errors::full_message::FullMessage;
 pub use self::errors::remedy::Remedy;
 #[cfg(feature = "test-util")]
 pub use self::fault::{Fault, FaultStore};
-pub use self::key::{Key, KeyError, MAX_KEY_LEN, Prefix, path_below};
+pub use self::key::{AsPrefix, Key, KeyError, MAX_KEY_LEN, Prefix, path_below};
 pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore, TemporaryFile, real_path};
 pub use self::location::Location;
 pub use self::locks::interruption::{interruptible, is_interrupted};

@@ -11,7 +11,7 @@ use zarr_metadata::Printable;
 /// The reason why a virtual join cannot be made or opened.
 ///
 /// Messages are complete, without secrets of URLs; `source` returns `None`.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum VirtualJoinError {
     /// A document that is not valid.
@@ -118,6 +118,8 @@ pub enum VirtualJoinError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+zarr_array::store::debug_as_text!(VirtualJoinError);
 
 impl From<JoinError> for VirtualJoinError {
     fn from(mut error: JoinError) -> Self {

@@ -10,14 +10,18 @@ use crate::change::{Scope, update_consolidated};
 use crate::error::ArrayError;
 use crate::hierarchy::Hierarchy;
 use crate::hierarchy::node::{self, METADATA_KEY};
-use crate::store::{Key, Prefix, Store, UpdatePolicy};
+use crate::store::{AsPrefix, Key, Prefix, Store, UpdatePolicy};
 
 impl Array {
-    /// Opens the array at `prefix`.
+    /// Opens the array at `prefix`, its path in the store: a [`Prefix`] or text, `"group/rain"`, where
+    /// the empty text is the root of the store.
     ///
     /// # Errors
     /// [`ArrayError`] if there is no array, or its metadata is not valid or not supported.
-    pub fn open(store: impl Into<Hierarchy>, prefix: &Prefix) -> Result<Self, ArrayError> {
+    pub fn open(
+        store: impl Into<Hierarchy>,
+        prefix: &(impl AsPrefix + ?Sized),
+    ) -> Result<Self, ArrayError> {
         Self::open_with(store, prefix, Options::new())
     }
 
@@ -28,10 +32,10 @@ impl Array {
     /// As [`open`](Array::open).
     pub fn open_with(
         store: impl Into<Hierarchy>,
-        prefix: &Prefix,
+        prefix: &(impl AsPrefix + ?Sized),
         options: Options,
     ) -> Result<Self, ArrayError> {
-        let hierarchy = store.into();
+        let (hierarchy, prefix) = (store.into(), &prefix.to_prefix()?);
         match node::open(&hierarchy, prefix)? {
             NodeMetadata::Array(metadata) => Self::bind(hierarchy, prefix, metadata, options),
             NodeMetadata::Group(_) => Err(ArrayError::NotArray { path: node::display(prefix) }),
@@ -62,7 +66,7 @@ impl Array {
     /// copy. Nothing has been written then.
     pub fn create(
         store: Arc<dyn Store>,
-        prefix: &Prefix,
+        prefix: &(impl AsPrefix + ?Sized),
         metadata: ArrayMetadata,
     ) -> Result<Self, ArrayError> {
         Self::create_with(store, prefix, metadata, Options::new())
@@ -75,11 +79,11 @@ impl Array {
     /// As [`create`](Array::create).
     pub fn create_with(
         store: Arc<dyn Store>,
-        prefix: &Prefix,
+        prefix: &(impl AsPrefix + ?Sized),
         metadata: ArrayMetadata,
         options: Options,
     ) -> Result<Self, ArrayError> {
-        let metadata = metadata.into_version_3();
+        let (metadata, prefix) = (metadata.into_version_3(), &prefix.to_prefix()?);
         let array = Self::with_metadata(store, prefix, metadata, options)?;
         let key = prefix.key(METADATA_KEY)?;
         array.check_writable(&key)?;

@@ -42,7 +42,7 @@ pub use written::Written;
 /// assert_eq!((key.as_str(), cause.path()), ("zarr.json", "$.zarr_format"));
 /// # Ok::<(), Box<dyn Error>>(())
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrayError {
     /// The store failed.
@@ -434,6 +434,8 @@ pub enum ArrayError {
         cause: ChunkError,
     },
 }
+
+crate::store::debug_as_text!(ArrayError);
 
 impl ArrayError {
     /// Whether a store failed, which may work again later.

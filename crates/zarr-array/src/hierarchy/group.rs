@@ -12,7 +12,7 @@ use crate::hierarchy::Hierarchy;
 use crate::hierarchy::children::{children, nodes};
 use crate::hierarchy::node;
 use crate::hierarchy::snapshot::Snapshot;
-use crate::store::{Prefix, Store, UpdatePolicy};
+use crate::store::{AsPrefix, Prefix, Store, UpdatePolicy};
 
 /// A group in a store.
 ///
@@ -47,13 +47,16 @@ pub struct Group {
 }
 
 impl Group {
-    /// Opens the group at `prefix`. The nodes below are read from their own documents, even if
+    /// Opens the group at `prefix`, its path in the store: a [`Prefix`] or text. The nodes below are read from their own documents, even if
     /// the group has consolidated metadata.
     ///
     /// # Errors
     /// [`ArrayError`] if there is none, or its metadata is not valid.
-    pub fn open(store: impl Into<Hierarchy>, prefix: &Prefix) -> Result<Self, ArrayError> {
-        let hierarchy = store.into();
+    pub fn open(
+        store: impl Into<Hierarchy>,
+        prefix: &(impl AsPrefix + ?Sized),
+    ) -> Result<Self, ArrayError> {
+        let (hierarchy, prefix) = (store.into(), &prefix.to_prefix()?);
         match node::open(&hierarchy, prefix)? {
             NodeMetadata::Group(metadata) => Ok(Self::with_metadata(hierarchy, prefix, metadata)),
             NodeMetadata::Array(_) => Err(ArrayError::NotGroup { path: node::display(prefix) }),
@@ -97,8 +100,9 @@ impl Group {
     /// ```
     pub fn open_consolidated(
         store: impl Into<Hierarchy>,
-        prefix: &Prefix,
+        prefix: &(impl AsPrefix + ?Sized),
     ) -> Result<Self, ArrayError> {
+        let prefix = &prefix.to_prefix()?;
         let group = Self::open(store, prefix)?;
         match Snapshot::of(&group.metadata, prefix) {
             Some(snapshot) => Ok(Self { snapshot: Some(snapshot), ..group }),
@@ -131,10 +135,10 @@ impl Group {
     /// error of the store.
     pub fn create(
         store: Arc<dyn Store>,
-        prefix: &Prefix,
+        prefix: &(impl AsPrefix + ?Sized),
         metadata: GroupMetadata,
     ) -> Result<Self, ArrayError> {
-        let metadata = metadata.into_version_3();
+        let (metadata, prefix) = (metadata.into_version_3(), &prefix.to_prefix()?);
         node::refuse_unfinished(&store, prefix)?;
         node::create(&store, prefix, metadata.json().as_bytes())?;
         update_consolidated(&store, prefix, Scope::Node, UpdatePolicy::default());

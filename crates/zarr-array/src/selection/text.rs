@@ -5,7 +5,7 @@ use zarr_grid::AxisSelection;
 use crate::selection::Selection;
 
 /// A text is no selection, or no selection of an array of this shape.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectionError {
     /// More entries than the array has axes.
@@ -54,6 +54,8 @@ pub enum SelectionError {
         axis: usize,
     },
 }
+
+crate::store::debug_as_text!(SelectionError);
 
 impl Selection {
     /// Parses numpy's notation, without the brackets around it: `0:10, 5, ::2, [0, 3, 5]`.

@@ -259,3 +259,45 @@ fn a_file_whose_look_up_fails_is_not_deleted_with_a_node() {
         assert_eq!(keys(&store), ["g/notes.txt", "g/zarr.json"]);
     }
 }
+
+/// A path is a `Prefix` or text, in each of the ways to open and create; `{:?}` of an error, which
+/// `main` and `unwrap` print, is its one line.
+#[test]
+fn nodes_are_opened_by_text_and_wrong_paths_are_named() {
+    let store = store();
+    let name = String::from("g/a");
+    Group::create(store.clone(), "", GroupMetadata::new()).expect("creates");
+    Group::create(store.clone(), "g", GroupMetadata::new()).expect("creates");
+    Array::create(store.clone(), &name, array([4, 4])).expect("creates");
+    let prefix = Prefix::new("g/a").expect("a prefix");
+    for opened in [
+        Array::open(store.clone(), "g/a"),
+        Array::open(store.clone(), &name),
+        Array::open(store.clone(), &prefix),
+    ] {
+        assert_eq!(opened.expect("opens").shape(), [4, 4]);
+    }
+    assert_eq!(Group::open(store.clone(), "").expect("opens").children().expect("lists"), ["g"]);
+    let long = "a/".repeat(600) + "a";
+    for path in ["/g/a", "g/a/", "g//a", "../g", "g/../g", "./g", "g\\a", "g\0a", "/", &long] {
+        let refused = [
+            Array::open(store.clone(), path).map(drop),
+            Array::create(store.clone(), path, array([4, 4])).map(drop),
+            Group::open(store.clone(), path).map(drop),
+            Group::open_consolidated(store.clone(), path).map(drop),
+            Group::create(store.clone(), path, GroupMetadata::new()).map(drop),
+        ];
+        for refused in refused {
+            let error = refused.expect_err(path);
+            assert!(matches!(error, ArrayError::Path(_)), "{error}");
+            assert_eq!(format!("{error:?}"), error.to_string());
+            assert!(!error.to_string().contains(['\0', '\n']), "{error}");
+        }
+    }
+    assert_eq!(keys(&store), ["g/a/zarr.json", "g/zarr.json", "zarr.json"]);
+    let error = Array::open(store, "/g/a").expect_err("a slash in front");
+    assert_eq!(
+        format!("{error:?}"),
+        "store key \"/g/a\" begins with a slash: leave out the leading slash"
+    );
+}

@@ -13,7 +13,7 @@ use zarr_metadata::{MetadataError, Printable};
 /// The reason why arrays cannot be joined.
 ///
 /// Messages are complete and name the member; `source` returns `None`.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {
     /// There are no members.
@@ -271,6 +271,8 @@ pub enum JoinError {
         found: usize,
     },
 }
+
+zarr_array::store::debug_as_text!(JoinError);
 
 impl JoinError {
     pub(crate) fn member(name: &str, cause: impl Into<ArrayError>) -> Self {

@@ -50,7 +50,7 @@ impl fmt::Display for Operation {
 ///
 /// A missing object is not an error: reads return `None`. Messages are complete, including the
 /// message of the system or a client library; `source` returns `None`.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The text given for a key is not a key.
@@ -239,7 +239,7 @@ pub enum StoreError {
 }
 
 /// An object that was modified later than its reader accepts.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "cannot {operation} {key:?}: it was modified at {}, after {}, {meaning}",
     Utc(*modified),

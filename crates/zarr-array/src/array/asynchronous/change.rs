@@ -10,7 +10,7 @@ use super::AsyncArray;
 use crate::array::{Array, Source, WriteAs};
 use crate::change::{Added, Resize};
 use crate::error::ArrayError;
-use crate::store::{Prefix, Store};
+use crate::store::{AsPrefix, Store};
 use crate::threads::{self, ArrayFuture};
 
 impl AsyncArray {
@@ -21,7 +21,7 @@ impl AsyncArray {
     /// As [`create`](Array::create).
     pub fn create(
         store: Arc<dyn Store>,
-        prefix: &Prefix,
+        prefix: &(impl AsPrefix + ?Sized),
         metadata: ArrayMetadata,
     ) -> ArrayFuture<Array> {
         Self::create_with(store, prefix, metadata, Options::new())
@@ -34,12 +34,12 @@ impl AsyncArray {
     /// As [`create_with`](Array::create_with).
     pub fn create_with(
         store: Arc<dyn Store>,
-        prefix: &Prefix,
+        prefix: &(impl AsPrefix + ?Sized),
         metadata: ArrayMetadata,
         options: Options,
     ) -> ArrayFuture<Array> {
-        let prefix = prefix.clone();
-        threads::change(move || Array::create_with(store, &prefix, metadata, options))
+        let prefix = prefix.to_prefix();
+        threads::change(move || Array::create_with(store, &prefix?, metadata, options))
     }
 
     /// As [`append`](Array::append), without blocking the thread. The future borrows nothing, so
