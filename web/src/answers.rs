@@ -1,13 +1,12 @@
 //! A store of what JavaScript has fetched.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::IoSlice;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wasm_bindgen::prelude::wasm_bindgen;
 use zarr_array::store::{
-    DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Operation, Prefix, PutMode, PutOutcome,
-    ReadRange, Store, StoreError, failed_listing, sorted,
+    DirEntry, Key, Links, Listing, ObjectMeta, Operation, Prefix, ReadRange, Store, StoreError,
+    failed_listing, sorted,
 };
 
 /// The bytes of an object that a step has missed.
@@ -69,6 +68,9 @@ impl Need {
         if self.is_whole() { None } else { Some(self.suffix.unwrap_or_else(|| lengths.sum())) }
     }
 }
+
+/// What no answer can do.
+const LACKS: &str = "way to do this in JavaScript";
 
 /// The answers so far, and what was asked without an answer.
 #[derive(Debug, Default)]
@@ -133,7 +135,7 @@ impl Answers {
     }
 
     fn unsupported(operation: Operation, key: impl std::fmt::Display) -> StoreError {
-        StoreError::unsupported(operation, key, "way to do this in JavaScript")
+        StoreError::unsupported(operation, key, LACKS)
     }
 }
 
@@ -186,17 +188,8 @@ impl Store for Answers {
         found(u64::MAX)
     }
 
-    fn put_opts(
-        &self,
-        key: &Key,
-        _: &[IoSlice<'_>],
-        _: PutMode<'_>,
-    ) -> Result<PutOutcome, StoreError> {
-        Err(Self::unsupported(Operation::Put, key))
-    }
-
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        Err(Self::unsupported(Operation::Delete, key))
+    fn lacks(&self) -> &'static str {
+        LACKS
     }
 
     fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
@@ -207,9 +200,5 @@ impl Store for Answers {
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
         self.listed(prefix, |keys| sorted::children(keys, prefix))
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        Err(Self::unsupported(Operation::Lock, key))
     }
 }

@@ -99,8 +99,8 @@ pub enum VirtualJoinError {
         /// The other array.
         first: Box<str>,
     },
-    /// The spans do not fit an array or a group: an axis that it does not have, not whole members, or a
-    /// member that cannot be inserted here.
+    /// A rearrangement that does not fit an array or a group: an axis that it does not have, not whole
+    /// members, a member that cannot be inserted here, or a conversion of values.
     #[error("{}: {}", Printable(place), Printable(reason))]
     Unfit {
         /// The array or group.

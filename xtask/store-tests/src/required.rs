@@ -7,7 +7,7 @@ use zarr_store::{
     Store, StoreError,
 };
 
-/// Forwards the required methods.
+/// Forwards the required methods, and those that refuse by default.
 #[derive(Debug)]
 pub struct Required<S>(pub S);
 

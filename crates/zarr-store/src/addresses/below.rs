@@ -37,6 +37,10 @@ pub(crate) fn below(store: Arc<dyn Store>, base: Prefix) -> Arc<dyn Store> {
 }
 
 impl Store for Below {
+    fn lacks(&self) -> &'static str {
+        self.store.lacks()
+    }
+
     fn get(
         &self,
         key: &Key,

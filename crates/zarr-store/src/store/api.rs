@@ -29,7 +29,7 @@ use crate::{
 /// A store that wraps another and passes on all its capabilities implements [`Layer`](crate::Layer):
 /// every operation then goes through one method. A wrapper with fewer capabilities implements this
 /// trait, and has only the capabilities that it implements. Either way, no operation reaches the
-/// inner store without the wrapper. A wrapper that omits a capability is slower, but safe.
+/// inner store without the wrapper. A wrapper that omits a capability is slower or refuses, but is safe.
 ///
 /// # Examples
 /// A store of objects in a map. `conformance::all`, of the feature `test-util`, tests it.
@@ -124,7 +124,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// What a store that is only read lacks, and why: the end of the errors of puts, deletions and
     /// locks. A store that can be written does not override it.
     fn lacks(&self) -> &'static str {
-        "writes"
+        "such operation"
     }
 
     /// Waits for the locks of all these keys and takes them, until the guard is dropped. Keys may be

@@ -297,6 +297,10 @@ impl<L: Layer> Store for L {
         outer_stores() -> Vec<(Arc<dyn Store>, Prefix)>;
     }
 
+    fn lacks(&self) -> &'static str {
+        self.inner().lacks()
+    }
+
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         self.inner().location(prefix)
     }

@@ -118,7 +118,7 @@ fn every_operation_passes_a_layer() {
     assert!(store.session().unwrap().is_none() && store.checked().is_none());
 }
 
-/// A layer around a store that has the required methods alone.
+/// A layer around a store that has reads, puts, deletions and locks alone.
 #[derive(Debug)]
 struct Plain(Required<MemoryStore>);
 

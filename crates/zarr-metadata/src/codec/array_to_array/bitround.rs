@@ -74,6 +74,14 @@ pub struct NumcodecsBitround {
     pub keepbits: u32,
 }
 
+impl NumcodecsBitround {
+    /// Keeps this many bits.
+    #[must_use]
+    pub fn new(keepbits: u32) -> Self {
+        NumcodecsBitround { keepbits }
+    }
+}
+
 impl Configuration for NumcodecsBitround {
     fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
         members.check_known(&["keepbits"])?;
