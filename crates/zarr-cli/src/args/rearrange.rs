@@ -6,7 +6,7 @@ use super::shared::value;
 ///
 /// Chunks get other keys but the same bytes: a local file system links them, object storage copies
 /// them on the server, twice. All ranges begin and end at edges of chunks, or of inner chunks: a shard
-/// that is cut becomes a shard for each part. A regular grid stays regular if all chunks still have one
+/// that is cut becomes a shard for each part, with the same inner chunks. A regular grid stays regular if all chunks still have one
 /// length; otherwise it becomes rectilinear.
 ///
 /// At every moment, also after a kill, a program that opens the array finds the old or the new array.

@@ -1,5 +1,6 @@
 //! Spans that end inside shards: inner chunks move, as they are stored, to shards of their own.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,8 +10,8 @@ use zarr_grid::Axis;
 use zarr_metadata::{ChunkEdges, Codec};
 
 use super::Span;
-use super::moved_units::{Part, move_units};
-use super::planning::{check_kept_once, with_axis};
+use super::moved_units::{Part, Targets, move_units};
+use super::planning::with_axis;
 use super::refill::{Refill, Remade};
 use crate::error::rearrange::{RearrangeError, refused};
 
@@ -29,46 +30,43 @@ pub(super) fn cut(
     let Some(unit) = shards.chunk_shape.get(axis).copied().filter(|unit| *unit > 0) else {
         return Ok((spans, None));
     };
-    let kept = |span: &Span| match span {
-        Span::Kept(range) => Some(range.clone()),
-        Span::Inserted(_) => None,
-    };
-    let kept: Vec<_> = spans.iter().filter_map(kept).collect();
-    let is_within = |range: &Range<u64>| range.start <= range.end && range.end <= own.extent();
-    if !kept.iter().all(is_within) {
-        return Ok((spans, None));
-    }
-    check_kept_once(axis, &kept).map_err(|cause| refused(array.prefix(), cause))?;
     let pieces = pieces(own, spans);
     let mut at = 0_u64;
-    let mut cut = Vec::new();
-    for (number, piece) in pieces.iter().enumerate() {
-        let length = match piece {
-            Piece::Whole(span) => length_of(span, axis),
-            Piece::Part(range) => {
-                check_ends(axis, own, unit, range)
-                    .map_err(|cause| refused(array.prefix(), cause))?;
-                cut.push((number, Remade { range: range.clone(), at }));
-                range.end - range.start
-            }
-        };
-        at = at.saturating_add(length);
+    let mut remade = Vec::new();
+    for piece in &pieces {
+        if let Piece::Part(range) = piece {
+            check_ends(axis, own, unit, range).map_err(|cause| refused(array.prefix(), cause))?;
+            remade.push(Remade { range: range.clone(), at });
+        }
+        at = at.saturating_add(piece.length(axis));
     }
-    if cut.is_empty() {
+    if remade.is_empty() {
         return Ok((pieces.into_iter().filter_map(Piece::whole).collect(), None));
     }
-    let remade = cut.iter().map(|(_, remade)| remade.clone()).collect();
     // Before the inner chunks are read.
     let refill = Refill::of(array, axis, remade)?;
     // The end of a regular grid may be a shard with fewer elements, as after a resize.
     let edge = own.regular_edge();
     let has_edge = |piece: &Piece| match piece {
-        Piece::Whole(Span::Inserted(other)) => other.grid().axes()[axis].regular_edge() == edge,
+        Piece::Whole(Span::Inserted(other)) => {
+            let axis = other.grid().axes().get(axis);
+            axis.is_none_or(|axis| axis.occupied() == 0 || axis.regular_edge() == edge)
+        }
         Piece::Whole(Span::Kept(_)) => edge.is_some(),
         Piece::Part(_) => false,
     };
-    let stays_regular = pieces.split_last().is_some_and(|(_, before)| before.iter().all(has_edge));
-    let (last, mut spans) = (pieces.len() - 1, Vec::with_capacity(pieces.len()));
+    // Arrays without elements may come after it.
+    let has_elements = |piece: &Piece| piece.length(axis) > 0;
+    let last = pieces.iter().rposition(has_elements).unwrap_or(0);
+    let stays_regular = pieces.iter().take(last).all(has_edge);
+    // The shards of each number on the axis, by their index in a part of them.
+    let mut stored: BTreeMap<u64, Vec<Vec<u64>>> = BTreeMap::new();
+    for (key, _) in &refill.own {
+        let Some(mut index) = array.layout().chunk_of_key(key) else { continue };
+        let shard = std::mem::take(&mut index[axis]);
+        stored.entry(shard).or_default().push(index);
+    }
+    let mut spans = Vec::with_capacity(pieces.len());
     for (number, piece) in pieces.into_iter().enumerate() {
         spans.push(match piece {
             Piece::Whole(span) => span,
@@ -80,7 +78,9 @@ pub(super) fn cut(
                     let cause = RearrangeError::overhang(axis, what, extent, end);
                     return Err(refused(array.prefix(), cause));
                 }
-                Span::Inserted(part(array, axis, (unit, edge), range, room)?)
+                let shard = own.chunk_of(range.start).map_or(0, |(shard, _)| shard);
+                let stored = stored.get(&shard).map_or(&[][..], |stored| stored);
+                Span::Inserted(part(array, axis, (unit, edge), (range, stored), room)?)
             }
         });
     }
@@ -96,6 +96,13 @@ enum Piece {
 }
 
 impl Piece {
+    fn length(&self, axis: usize) -> u64 {
+        match self {
+            Self::Part(range) | Self::Whole(Span::Kept(range)) => range.end - range.start,
+            Self::Whole(Span::Inserted(other)) => other.shape().get(axis).copied().unwrap_or(0),
+        }
+    }
+
     fn whole(self) -> Option<Span> {
         match self {
             Self::Whole(span) => Some(span),
@@ -106,18 +113,8 @@ impl Piece {
 
 /// The spans, cut at the edges of shards that they have in part.
 fn pieces(own: &Axis, spans: Vec<Span>) -> Vec<Piece> {
-    let mut joined: Vec<Span> = Vec::new();
-    for span in spans {
-        match (joined.last_mut(), span) {
-            (_, Span::Kept(range)) if range.is_empty() => {}
-            (Some(Span::Kept(last)), Span::Kept(range)) if last.end == range.start => {
-                last.end = range.end;
-            }
-            (_, span) => joined.push(span),
-        }
-    }
     let mut pieces = Vec::new();
-    for span in joined {
+    for span in spans {
         let Span::Kept(range) = span else {
             pieces.push(Piece::Whole(span));
             continue;
@@ -141,13 +138,6 @@ fn pieces(own: &Axis, spans: Vec<Span>) -> Vec<Piece> {
     pieces
 }
 
-fn length_of(span: &Span, axis: usize) -> u64 {
-    match span {
-        Span::Kept(range) => range.end - range.start,
-        Span::Inserted(other) => other.shape().get(axis).copied().unwrap_or(0),
-    }
-}
-
 /// Refuses a part that ends inside an inner chunk.
 fn check_ends(
     axis: usize,
@@ -167,12 +157,12 @@ fn check_ends(
 }
 
 /// The inner chunks of this length of a part of a shard, as they are stored, in an array with one shard of
-/// this length on the axis.
+/// this length on the axis. Only these of its shards are stored.
 fn part(
     array: &Array,
     axis: usize,
     (unit, edge): (u64, u64),
-    range: Range<u64>,
+    (range, stored): (Range<u64>, &[Vec<u64>]),
     room: &mut u64,
 ) -> Result<Array, ArrayError> {
     let refuse = |cause: RearrangeError| refused(array.prefix(), cause);
@@ -182,7 +172,13 @@ fn part(
     let (store, options) = (Arc::new(MemoryStore::new()), array.options().clone());
     let new = Array::with_metadata(store, array.prefix(), document, options)?;
     let (index, after) = (range.start, range.end);
-    let moved = move_units(&[Part { array, range, at: 0, inner: true }], axis, &new, false)?;
+    let moved = move_units(
+        &[Part { array, range, at: 0, inner: true }],
+        axis,
+        &new,
+        Targets::Only(stored),
+        Some(*room),
+    )?;
     if moved.edges != [Some(unit)] {
         let before = index - index % unit;
         return Err(refuse(RearrangeError::unaligned("chunk", axis, index, [before, after])));

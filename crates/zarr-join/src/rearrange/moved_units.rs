@@ -63,16 +63,26 @@ pub(super) struct Moved {
     pub(super) bytes: u64,
 }
 
+/// The chunks of an array to which encoded chunks move.
+pub(super) enum Targets<'a> {
+    /// All with elements of the parts.
+    All,
+    /// These alone: no others of the parts are stored. A chunk is removed, in case it is there, if none
+    /// of what moves to it is stored.
+    Only(&'a [Vec<u64>]),
+}
+
 /// Moves the encoded chunks of these parts to an array of the same data type, if they can be its own.
 /// A chunk that moves may reach past the end of its part: what comes after the part has to be put
 /// later.
 ///
-/// `removes_empty`: a chunk is removed, in case it is there, if none of what moves to it is stored.
+/// `room`: the bytes that the array may get, if it is in memory.
 pub(super) fn move_units(
     parts: &[Part<'_>],
     axis: usize,
     to: &Array,
-    removes_empty: bool,
+    targets: Targets<'_>,
+    room: Option<u64>,
 ) -> Result<Moved, ArrayError> {
     let moves = parts.iter().map(|part| part.moves_to(to, axis));
     let moves: Vec<Option<UnitMoves>> = moves.collect();
@@ -82,14 +92,15 @@ pub(super) fn move_units(
     let of: Vec<_> = of.filter_map(|(part, moves)| Some((part, moves?))).collect();
     let places: Vec<Range<u64>> = of.iter().map(|(part, _)| part.place()).collect();
     let sources: Vec<_> = of.into_iter().map(|(part, moves)| (part.array, moves)).collect();
-    let work = Moving { to, axis, bytes: AtomicU64::new(0) };
+    let work = Moving { to, axis, room, bytes: AtomicU64::new(0) };
+    let most = room.unwrap_or(MOST);
     let mover = UnitMover {
         sources: &sources,
         to,
         puts_empty: false,
-        removes_empty,
-        memory: MEMORY,
-        most: MOST,
+        removes_empty: matches!(targets, Targets::Only(_)),
+        memory: MEMORY.min(most),
+        most,
         threads: None,
         work: &work,
     };
@@ -100,12 +111,8 @@ pub(super) fn move_units(
         mover.run(&chunks).map_err(|cause| of_array(to, cause))
     };
     let grid = |cause| ArrayError::Grid { key: node::metadata_key(to.prefix()), cause };
-    let mut region: Vec<Range<u64>> = to.shape().iter().map(|length| 0..*length).collect();
-    let ends = (places.first(), places.last());
-    region[axis] = ends.0.map_or(0, |place| place.start)..ends.1.map_or(0, |place| place.end);
-    let (mut found, mut chunks) = (to.grid().chunks(&region).map_err(grid)?, Vec::new());
-    while let Some(part) = found.next_part() {
-        let index = part.chunk().to_vec();
+    let mut chunks = Vec::new();
+    let mut visit = |index: Vec<u64>| {
         let on_axis = &to.layout().chunk_region(&index).map_err(grid)?[axis];
         let overlaps = |(number, place): (usize, &Range<u64>)| {
             (place.start < on_axis.end && on_axis.start < place.end).then_some(number)
@@ -118,6 +125,20 @@ pub(super) fn move_units(
             run(&chunks)?;
             chunks.clear();
         }
+        Ok::<(), ArrayError>(())
+    };
+    match targets {
+        Targets::Only(indices) => indices.iter().cloned().try_for_each(&mut visit)?,
+        Targets::All => {
+            let mut region: Vec<Range<u64>> = to.shape().iter().map(|length| 0..*length).collect();
+            let ends = (places.first(), places.last());
+            region[axis] =
+                ends.0.map_or(0, |place| place.start)..ends.1.map_or(0, |place| place.end);
+            let mut found = to.grid().chunks(&region).map_err(grid)?;
+            while let Some(part) = found.next_part() {
+                visit(part.chunk().to_vec())?;
+            }
+        }
     }
     run(&chunks)?;
     Ok(Moved { edges, bytes: work.bytes.into_inner() })
@@ -127,6 +148,7 @@ pub(super) fn move_units(
 struct Moving<'a> {
     to: &'a Array,
     axis: usize,
+    room: Option<u64>,
     bytes: AtomicU64,
 }
 
@@ -143,12 +165,12 @@ impl UnitWork for Moving<'_> {
 
     fn before_put(&self, _: &UnitChunk<'_>) -> Result<(), TransferError> {
         let (axis, bytes) = (self.axis, self.bytes.load(Ordering::Relaxed));
-        match bytes > MOST {
-            true => Err(TransferError::Target(refused(
+        match self.room.filter(|room| bytes > *room) {
+            Some(room) => Err(TransferError::Target(refused(
                 self.to.prefix(),
-                RearrangeError::refill(axis, bytes, MOST),
+                RearrangeError::refill(axis, bytes, room),
             ))),
-            false => Ok(()),
+            None => Ok(()),
         }
     }
 

@@ -93,7 +93,8 @@ impl Rearrangement {
         let rank = array.shape().len();
         let own = array.grid().axes().get(axis).ok_or(ArrayError::Axis { axis, rank })?;
         refuse_unfinished(array)?;
-        let (spans, refill) = match refilled(array, axis, own, spans.into_iter().collect(), room)? {
+        let spans = joined(own, axis, spans).map_err(|cause| refused(array.prefix(), cause))?;
+        let (spans, refill) = match refilled(array, axis, own, spans, room)? {
             (spans, None) => cut(array, axis, own, spans, room)?,
             refilled => refilled,
         };
@@ -130,7 +131,7 @@ fn place(
         cause: cause.on_axis(axis),
     };
     let refused = |cause: RearrangeError| refused(array.prefix(), cause);
-    let (mut placed, mut kept): (Vec<Placed>, Vec<Range<u64>>) = (Vec::new(), Vec::new());
+    let mut placed: Vec<Placed> = Vec::new();
     for span in spans {
         match span {
             Span::Kept(range) => {
@@ -142,7 +143,6 @@ fn place(
                     }
                     _ => placed.push(Placed { inserted: None, chunks, at: 0 }),
                 }
-                kept.push(range);
             }
             Span::Inserted(other) => {
                 check_inserted(array, axis, &other).map_err(refused)?;
@@ -154,7 +154,6 @@ fn place(
             }
         }
     }
-    check_kept_once(axis, &kept).map_err(refused)?;
     let mut pieces = Vec::with_capacity(placed.len());
     let mut at = 0_u64;
     for Placed { inserted, chunks, at: slot } in &mut placed {
@@ -284,6 +283,41 @@ fn on(axis: usize, length: u64) -> String {
     format!("{length} on axis {axis}")
 }
 
+/// Refuses a range that is not within the axis with this number.
+fn check_within(own: &Axis, axis: usize, range: &Range<u64>) -> Result<(), RearrangeError> {
+    let (extent, start, stop) = (own.extent(), range.start, range.end);
+    match start > stop || stop > extent {
+        true => Err(RearrangeError::new(format_args!(
+            "axis {axis}: found {start}:{stop}, expected a range within 0:{extent}"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// The spans with ranges that follow each other as one, and without empty ones unless the axis is empty.
+fn joined(
+    own: &Axis,
+    axis: usize,
+    spans: impl IntoIterator<Item = Span>,
+) -> Result<Vec<Span>, RearrangeError> {
+    let (mut joined, mut kept) = (Vec::new(), Vec::new());
+    for span in spans {
+        if let Span::Kept(range) = &span {
+            check_within(own, axis, range)?;
+            kept.push(range.clone());
+        }
+        match (joined.last_mut(), span) {
+            (_, Span::Kept(range)) if range.is_empty() && own.extent() > 0 => {}
+            (Some(Span::Kept(last)), Span::Kept(range)) if last.end == range.start => {
+                last.end = range.end;
+            }
+            (_, span) => joined.push(span),
+        }
+    }
+    check_kept_once(axis, &kept)?;
+    Ok(joined)
+}
+
 /// The chunks of a range of the axis with this number; none for an empty range. The error of a range
 /// that cuts a chunk calls it `what`, such as `"member"` if each is a member of a virtual join.
 ///
@@ -295,13 +329,8 @@ pub fn whole_chunks(
     range: &Range<u64>,
     what: &'static str,
 ) -> Result<Range<u64>, RearrangeError> {
-    let extent = own.extent();
-    let (start, stop) = (range.start, range.end);
-    if start > stop || stop > extent {
-        return Err(RearrangeError::new(format_args!(
-            "axis {axis}: found {start}:{stop}, expected a range within 0:{extent}"
-        )));
-    }
+    check_within(own, axis, range)?;
+    let (extent, start, stop) = (own.extent(), range.start, range.end);
     if start == stop {
         return Ok(0..0);
     }
@@ -325,7 +354,7 @@ pub fn check_kept_once<'a>(
     axis: usize,
     kept: impl IntoIterator<Item = &'a Range<u64>>,
 ) -> Result<(), RearrangeError> {
-    let mut kept: Vec<&Range<u64>> = kept.into_iter().collect();
+    let mut kept: Vec<&Range<u64>> = kept.into_iter().filter(|range| !range.is_empty()).collect();
     kept.sort_by_key(|range| range.start);
     match kept.iter().zip(kept.iter().skip(1)).find(|(a, b)| a.end > b.start) {
         Some((_, twice)) => Err(RearrangeError::new(format_args!(

@@ -11,12 +11,12 @@ use zarr_grid::Axis;
 use zarr_metadata::ChunkEdges;
 
 use super::Span;
-use super::moved_units::{Part, move_units};
+use super::moved_units::{Part, Targets, move_units};
 use super::planning::{check_refilled, with_axis};
 use crate::error::rearrange::{RearrangeError, refused};
 
-/// The most bytes of elements in new chunks, in all arrays of a change, since these are held in memory:
-/// 4 GiB.
+/// The most bytes of elements in new chunks, in all arrays of a change, since these are held in memory,
+/// with one chunk more: 4 GiB.
 pub const MOST: u64 = 4 << 30;
 
 /// The bytes of elements that are read at once.
@@ -43,17 +43,23 @@ pub(super) struct Refill {
 }
 
 impl Refill {
-    /// Of these elements of a stored array.
-    pub(super) fn of(array: &Array, axis: usize, remade: Vec<Remade>) -> Result<Self, ArrayError> {
+    /// Of these elements of a stored array, each once.
+    pub(super) fn of(
+        array: &Array,
+        axis: usize,
+        mut remade: Vec<Remade>,
+    ) -> Result<Self, ArrayError> {
+        remade.sort_unstable_by_key(|part| part.range.start);
         let own = stored(array, axis, &remade)?;
         Ok(Self { remade, own, others: Vec::new() })
     }
 }
 
-/// Whether a chunk with this number on the axis has some of these elements.
+/// Whether a chunk with this number on the axis has some of these elements, which are in order.
 pub(super) fn is_remade(axis: &Axis, chunk: u64, remade: &[Remade]) -> bool {
-    let overlaps = |part: &Range<u64>, of: &Range<u64>| part.start < of.end && of.start < part.end;
-    axis.clipped(chunk).is_some_and(|of| remade.iter().any(|part| overlaps(&part.range, &of)))
+    let Some(of) = axis.clipped(chunk) else { return false };
+    let after = remade.partition_point(|part| part.range.end <= of.start);
+    remade.get(after).is_some_and(|part| part.range.start < of.end)
 }
 
 /// The spans as they are or, if they append arrays after a chunk that is not full, the array up to this
@@ -112,7 +118,7 @@ pub(super) fn refilled(
     // Its errors name the array.
     let (store, options) = (Arc::new(MemoryStore::new()), array.options().clone());
     let rest = Array::with_metadata(store, array.prefix(), document, options)?;
-    let moved = move_units(&parts, axis, &rest, false)?;
+    let moved = move_units(&parts, axis, &rest, Targets::All, Some(MOST))?;
     if array.data_type().is_variable_length() {
         take(moved.bytes)?;
     }
@@ -154,11 +160,11 @@ fn stored(
 fn appended<'s>(own: &Axis, spans: &'s [Span]) -> Option<Vec<&'s Array>> {
     let (Span::Kept(kept), rest) = spans.split_first()? else { return None };
     let all = rest.iter().map(|span| match span {
-        Span::Inserted(other) => Some(Some(other)),
-        Span::Kept(range) => range.is_empty().then_some(None),
+        Span::Inserted(other) => Some(other),
+        Span::Kept(_) => None,
     });
     let all = all.collect::<Option<Vec<_>>>()?;
-    (*kept == (0..own.extent())).then(|| all.into_iter().flatten().collect())
+    (*kept == (0..own.extent())).then_some(all)
 }
 
 /// Whether the last chunk ends where the axis ends.

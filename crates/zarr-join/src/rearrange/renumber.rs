@@ -39,8 +39,8 @@ impl Rearrangement {
     /// is never committed.
     ///
     /// `renumber` gets ranges of chunks on the axis, each with the number of its first chunk afterwards.
-    /// It removes all others. It is not called where the grid is not regular or no chunk gets another
-    /// number: there the steps are those of [`execute`](Self::execute).
+    /// It removes all others. It is not called where the grid is not regular, a shard is cut or filled, or no
+    /// chunk gets another number: there the steps are those of [`execute`](Self::execute).
     ///
     /// `steady` is the array's store without anything that ends an operation midway, as a layer does
     /// that looks for signals. Documents are put in it, and what has failed is undone.

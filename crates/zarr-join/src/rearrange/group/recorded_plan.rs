@@ -4,11 +4,12 @@ use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::node;
 use zarr_array::store::Prefix;
+use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
 use zarr_metadata::ArrayMetadata;
 
-use super::super::planning::whole_chunks;
+use super::super::planning::{check_kept_once, whole_chunks};
 use super::super::{Placed, RearrangeCounts, Rearrangement, Span};
-use crate::error::rearrange::refused;
+use crate::error::rearrange::{RearrangeError, refused};
 use crate::rearrange::marker_json::{Members, integer, string};
 use crate::rearrange::refill::{Refill, Remade};
 
@@ -96,6 +97,37 @@ impl RecordedPlan {
         Some(Self { levels, axis, length, placements, remade, document })
     }
 
+    /// Whether the elements in new chunks are not kept, and each has a place of its own in an insertion.
+    fn remade_is_inserted(&self) -> bool {
+        let (mut inserted, mut kept, mut offset) = (Vec::new(), Vec::new(), 0_u64);
+        for placement in &self.placements {
+            match placement {
+                Span::Kept(range) => {
+                    kept.push(range.clone());
+                    offset = offset.saturating_add(range.end.saturating_sub(range.start));
+                }
+                Span::Inserted(length) => {
+                    let end = offset.saturating_add(*length);
+                    inserted.push(offset..end);
+                    offset = end;
+                }
+            }
+        }
+        let mut places = Vec::new();
+        for Remade { range, at } in &self.remade {
+            let length = range.end.checked_sub(range.start);
+            let Some(end) = length.and_then(|length| at.checked_add(length)) else { return false };
+            let before = inserted.partition_point(|place| place.start <= *at);
+            let place = before.checked_sub(1).and_then(|number| inserted.get(number));
+            if range.end > self.length || place.is_none_or(|place| end > place.end) {
+                return false;
+            }
+            kept.push(range.clone());
+            places.push(*at..end);
+        }
+        [kept, places].iter().all(|ranges| check_kept_once(self.axis, ranges).is_ok())
+    }
+
     /// The rearrangement of the array as it is now, without its insertions.
     pub(super) fn again(&self, array: &Array) -> Result<Rearrangement, ArrayError> {
         let wrong = |cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause };
@@ -148,13 +180,12 @@ impl RecordedPlan {
             };
             offset = offset.saturating_add(length);
         }
-        let is_within = |Remade { range, at }: &Remade| {
-            let length = range.end.checked_sub(range.start);
-            let end = length.and_then(|length| at.checked_add(length));
-            range.end <= self.length && end.is_some_and(|end| end <= new.extent())
-        };
-        if offset != new.extent() || !self.remade.iter().all(is_within) {
+        if offset != new.extent() {
             return Err(changed("the length of the dimension"));
+        }
+        if !self.remade_is_inserted() {
+            let key = array.prefix().key(MARKER)?;
+            return Err(refused(array.prefix(), RearrangeError::marker(key)));
         }
         let counts = RearrangeCounts::default();
         let (array, axis, spans) = (array.clone(), self.axis, self.placements.clone());

@@ -1,6 +1,8 @@
 //! The repair of a group's interrupted rearrangement.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
+use std::slice;
 use std::sync::Arc;
 
 use zarr_array::Array;
@@ -21,8 +23,8 @@ use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
 use crate::conventions;
 use crate::error::rearrange::refused;
-use crate::rearrange::moved_units::{Part, move_units};
-use crate::rearrange::refill::{Remade, copy as copy_elements};
+use crate::rearrange::moved_units::{Part, Targets, move_units};
+use crate::rearrange::refill::{Remade, copy as copy_elements, is_remade};
 
 /// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if there is
 /// none. It is undone if all arrays were still the old ones, and completed otherwise. To complete
@@ -182,23 +184,31 @@ fn copy_again(array: &Array, share: &RecordedPlan) -> Result<Array, ArrayError> 
     remove(array, outdated)?;
     let moves = Rearrangement::moves_again(&plan)?;
     let copied = plan.copy(array, &moves.moves, gone.layout(), &CopyCounter::new(0, &|_| {}))?;
-    for remade in &share.remade {
-        remake(array, plan.axis, remade, &gone)?;
+    if let Some(refill) = &plan.refill {
+        let there = gone.stored_chunks().map(|chunk| Ok(chunk?.index));
+        let there = there.collect::<Result<Vec<_>, ArrayError>>()?;
+        let own = refill.own.iter().filter_map(|(key, _)| array.layout().chunk_of_key(key));
+        let own: Vec<Vec<u64>> = own.collect();
+        for remade in &refill.remade {
+            remake(array, plan.axis, remade, &gone, [&own, &there])?;
+        }
     }
     plan.check_all(&moves, &copied)?;
     Ok(gone)
 }
 
 /// Puts elements of an array in place of those that its chunks of the other encoding have. Encoded chunks
-/// within them move with what comes after them.
+/// within them move with what comes after them. `stored`: the chunks of both arrays.
 fn remake(
     array: &Array,
     axis: usize,
-    Remade { range, at }: &Remade,
+    remade @ Remade { range, at }: &Remade,
     gone: &Array,
+    [own_stored, there]: [&[Vec<u64>]; 2],
 ) -> Result<(), ArrayError> {
     let new = &gone.grid().axes()[axis];
-    let chunk = new.chunk_of(*at).and_then(|(chunk, _)| new.clipped(chunk));
+    let number = new.chunk_of(*at).map(|(chunk, _)| chunk);
+    let chunk = number.and_then(|chunk| new.clipped(chunk));
     let part = |array, range: Range<u64>, at| Part { array, range, at, inner: true };
     let edge = part(array, range.clone(), *at).edge_in(gone, axis);
     let length = range.end - range.start;
@@ -212,7 +222,19 @@ fn remake(
         let parts: Vec<Part<'_>> = parts.collect();
         if whole > 0 && parts.iter().all(|part| part.edge_in(gone, axis).is_some()) {
             zarr_array::store::reached!("repair of a group: encoded chunks move again");
-            move_units(&parts, axis, gone, true)?;
+            let old = &array.grid().axes()[axis];
+            let of = |index: &&Vec<u64>| is_remade(old, index[axis], slice::from_ref(remade));
+            let mut targets: BTreeSet<Vec<u64>> = own_stored.iter().filter(of).cloned().collect();
+            targets = targets
+                .into_iter()
+                .map(|mut index| {
+                    index[axis] = number.unwrap_or(index[axis]);
+                    index
+                })
+                .collect();
+            targets.extend(there.iter().filter(|index| Some(index[axis]) == number).cloned());
+            let targets: Vec<_> = targets.into_iter().collect();
+            move_units(&parts, axis, gone, Targets::Only(&targets), None)?;
             moved = whole;
         }
     }

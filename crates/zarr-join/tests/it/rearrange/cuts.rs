@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
+use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, Group};
 use zarr_join::rearrange::{Rearrangement, Span, refuse_half_rearranged};
 use zarr_metadata::{
@@ -88,12 +88,40 @@ fn shards_are_cut_where_inner_chunks_end() {
                 spans.push(Span::Inserted(other));
             }
         }
-        let what = format!("seed {seed}: {spans:?}");
+        let kept = |span: &Span| match span {
+            Span::Kept(range) => Some(range.clone()),
+            Span::Inserted(_) => None,
+        };
+        let what = format!("seed {seed}: {:?}", spans.iter().map(kept).collect::<Vec<_>>());
+        let last_shard = own.grid().axes()[axis].occupied() - 1;
+        let shard_start = own.grid().axes()[axis].start(last_shard).expect("is there");
+        let shard_end = shard_start + own.grid().axes()[axis].edge(last_shard).expect("is there");
+        // Ranges that follow each other are one.
+        let mut merged: Vec<Option<Range<u64>>> = Vec::new();
+        for span in spans.iter().map(kept) {
+            match (merged.last_mut(), span) {
+                (Some(Some(last)), Some(next)) if last.end == next.start => last.end = next.end,
+                (_, span) => merged.push(span),
+            }
+        }
+        let is_padded = |range: &Range<u64>| match range.start <= shard_start {
+            _ if range.end != shape[axis] => false,
+            true => shard_end > range.end,
+            false => !(range.end - range.start).is_multiple_of(unit),
+        };
+        let (_, before) = merged.split_last().expect("has parts");
+        // What is appended to the whole fills the last shard.
+        let appends = merged[0] == Some(0..shape[axis]);
+        let before_others = !appends && before.iter().flatten().any(is_padded);
         let plan = match Rearrangement::plan(&own, axis, spans) {
-            Ok(plan) => plan,
+            Ok(plan) => {
+                assert!(!before_others, "{what}");
+                plan
+            }
             // What is padded at the end stays there.
             Err(error) => {
                 assert!(error.to_string().contains("can come after"), "{what}: {error}");
+                assert!(before_others, "{what}: {error}");
                 refused += 1;
                 continue;
             }
@@ -187,21 +215,69 @@ fn what_no_inner_chunk_ends_at_is_refused() {
             .contains("the kept part, whose last chunk reaches to 22")
     );
     assert_eq!(moved(&odd, 0, &[Span::Kept(2..21)]).read(15..19).expect("reads"), [18, 19, 20, 21]);
-    // A codec after the shards hides the inner chunks.
-    let mut codecs = shard(&[2], &[Codec::bytes()], IndexLocation::End);
-    codecs.push(Codec::Crc32c);
-    let hidden = stored(&mut Random::new(1), array(&[24], &[vec![8]], &codecs));
-    assert!(refused(&hidden, &[(0, 4)]).contains("is inside a chunk"));
+    // A codec before or after the shards hides the inner chunks.
+    let codecs = shard(&[2], &[Codec::bytes()], IndexLocation::End);
+    for (before, after) in [(vec![], vec![Codec::Crc32c]), (vec![Codec::transpose([0])], vec![])] {
+        let codecs = [before, codecs.clone(), after].concat();
+        let hidden = stored(&mut Random::new(1), array(&[24], &[vec![8]], &codecs));
+        assert!(refused(&hidden, &[(0, 4)]).contains("is inside a chunk"));
+    }
+    // An array of another rank.
+    let flat = Span::Inserted(full(8));
+    let wide = array(
+        &[4, 24],
+        &[vec![4], vec![8]],
+        &shard(&[4, 2], &[Codec::bytes()], IndexLocation::End),
+    );
+    let wide = stored(&mut Random::new(1), wide);
+    let spans = [Span::Kept(0..8), flat, Span::Kept(8..10)];
+    let error = Rearrangement::plan(&wide, 1, spans).expect_err("is refused").to_string();
+    assert!(error.contains("number of axes: found 1, expected 2"), "{error}");
+}
+
+/// Empty ranges and arrays without elements are nothing.
+#[test]
+fn what_is_empty_changes_nothing() {
+    let empty = || Span::Inserted(array_of(0));
+    let after = moved(&full(21), 0, &[empty(), Span::Kept(2..21), Span::Kept(10..10), empty()]);
+    assert_eq!(after.read(0..19).expect("reads"), (3..=21).collect::<Vec<u8>>());
+}
+
+fn array_of(length: u64) -> Array {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    Array::create(store, &Prefix::root(), checked(length)).expect("creates")
+}
+
+/// The time goes by what is stored, and not by the shards that could be.
+#[test]
+fn an_array_that_is_hardly_stored_is_cut_at_once() {
+    let codecs = shard(&[2, 1024], &[Codec::bytes()], IndexLocation::End);
+    let metadata = array(&[24, 1 << 50], &[vec![8], vec![1024]], &codecs);
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let array = Array::create(store, &Prefix::root(), metadata).expect("creates");
+    let at = 1 << 49;
+    array.write([10..11, at..at + 1], &[7]).expect("writes");
+    let after = moved(&array, 0, &[Span::Kept(2..24)]);
+    assert_eq!(after.read([7..10, at..at + 2]).expect("reads"), [0, 0, 7, 0, 0, 0]);
+    assert_eq!(after.stored_chunks().count(), 1);
 }
 
 /// A shard that is written after the plan is noticed; one that is removed by the plan may be there or not.
 #[test]
 fn a_write_to_a_shard_that_is_cut_is_noticed() {
-    for (written, is_noticed) in [(0, true), (8, false)] {
+    for (written, is_noticed, is_new) in [(0, true, false), (8, false, false), (0, true, true)] {
         let own = full(24);
+        let key = Key::new("c/0").expect("a key");
+        let shard = own.store().read(&key).expect("reads").expect("is there");
+        if is_new {
+            own.store().delete(&key).expect("deletes");
+        }
         let spans = [Span::Kept(4..8), Span::Kept(16..24)];
         let plan = Rearrangement::plan(&own, 0, spans).expect("fits");
-        own.write(written..written + 1, &[99]).expect("writes");
+        match is_new {
+            true => own.store().put(&key, &shard).expect("puts"),
+            false => own.write(written..written + 1, &[99]).expect("writes"),
+        }
         let before = objects(&**own.store());
         match plan.execute(&|_| {}) {
             Err(error) => {
@@ -289,6 +365,31 @@ fn groups_of_cut_shards_end_old_or_new() {
         assert_eq!(found(&store), Vec::<&str>::new(), "operation {number}");
         if is_half.is_ok() {
             continue;
+        }
+        // Arrays that are still the old ones lose all shards that are cut.
+        let emptied: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        zarr_store_tests::restore(&*emptied, &zarr_store_tests::objects(&*copy));
+        let mut lost = Vec::new();
+        for path in ["g/a", "g/b"] {
+            if open(&emptied, path).expect("opens").shape() == [length] {
+                lost.push(path);
+                for number in 0..2 {
+                    let key = Key::new(format!("{path}/c/{number}")).expect("a key");
+                    emptied.delete(&key).expect("deletes");
+                }
+            }
+        }
+        settle(&emptied).expect("settles");
+        for path in lost {
+            let first = if path == "g/a" { 16 } else { 24 };
+            let value = |index: &u64| match index {
+                100.. => value(index),
+                index if *index < first => vec![0],
+                index => value(index),
+            };
+            let expected: Vec<Vec<u8>> = indices.iter().map(value).collect();
+            let found = rows(&open(&emptied, path).expect("opens"), 0);
+            assert_eq!(found, expected, "operation {number}: {path}");
         }
         // Elements of a cut shard, and of the last inner chunk, which is not full.
         half += 1;
