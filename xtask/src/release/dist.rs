@@ -5,11 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::debian;
 use crate::release::web::copy;
 use crate::release::{notices, packages, web, wheels};
 use crate::run::{
-    Outcome, cargo, make_folder, metadata, output, remove_folder, root, step, target, write,
+    Outcome, cargo, make_folder, metadata, output, read, remove_folder, root, step, target, write,
 };
 
 /// What the command is built for: each runs where the GNU C library is at least as new. The compiler of
@@ -23,19 +25,29 @@ pub(crate) fn release(arguments: &[String]) -> Outcome {
         [flag] if flag == "--trial" => &[],
         _ => return Err("usage: cargo xtask release [--trial]".to_owned()),
     };
-    let dist = target().join("dist");
+    let (dist, version) = (target().join("dist"), version()?);
+    let npm = read("web/package/package.json")?;
+    let npm: Value = serde_json::from_str(&npm).map_err(|error| error.to_string())?;
+    if npm["version"] != *version {
+        return Err(format!(
+            "web/package/package.json has the version {}, not {version}",
+            npm["version"]
+        ));
+    }
     remove_folder(&dist)?;
     packages::packages(packages)?;
     // In their order, in a registry that cargo makes for it. They were compiled above.
     cargo(&["publish", "--workspace", "--dry-run", "--no-verify", "--locked"], &[])?;
     copy_files(&target().join("package"), "crate", &dist.join("crates"))?;
+    // Its package is the wheel.
+    let native = dist.join(format!("crates/zarr-python-{version}.crate"));
+    fs::remove_file(&native).map_err(|error| format!("{}: {error}", native.display()))?;
     wheels::wheels(&[])?;
     copy_files(&target().join("wheels"), "whl", &dist)?;
     copy_files(&target().join("wheels"), "gz", &dist)?;
     web::web(&[])?;
     let pack = ["pack", "--pack-destination"];
-    step(Command::new("npm").args(pack).arg(&dist).arg(target().join("web/zarr-kit")))?;
-    let version = version()?;
+    step(Command::new("npm").args(pack).arg(&dist).arg(root().join("target/web/zarr-kit")))?;
     let name = format!("zarr-kit-{version}-source");
     let archive = dist.join(format!("{name}.tar.gz"));
     let archived = ["archive", "--format=tar.gz", "HEAD", "--prefix"];
@@ -131,9 +143,8 @@ fn try_all(dist: &Path, version: &str) -> Outcome {
     let package = dist.join(format!("zarr-kit-{version}.tgz"));
     let npm = ["install", "--no-audit", "--no-fund", "--prefix"];
     step(Command::new("npm").args(npm).arg(&tried).arg(package))?;
-    let reads =
-        "const { PackBits } = await import(process.argv[1]); if (!PackBits) process.exit(1)";
-    let module = tried.join("node_modules/zarr-kit/codecs.js");
+    let reads = "const { open } = await import(process.argv[1]); if (!open) process.exit(1)";
+    let module = tried.join("node_modules/zarr-kit/index.js");
     step(Command::new("node").args(["--input-type=module", "-e", reads]).arg(module))
 }
 
