@@ -28,8 +28,6 @@ pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<
                 (TEMPORARY, "a write that was never finished; may be removed")
             }
             LeftoverKind::Lock if is_of_unfinished(&leftover.path) => continue,
-            // Elsewhere than on Unix all lock files stay, also those of writes that ended as they should.
-            LeftoverKind::Lock if cfg!(not(unix)) => continue,
             LeftoverKind::Lock => (LOCK, "a lock without a holder; may be removed"),
             // A finding of the check itself.
             LeftoverKind::Foreign => continue,

@@ -55,8 +55,7 @@ fn an_array_that_was_made_meanwhile_is_not_deleted() {
         delete_node(&store, &at).expect("deletes");
         slept.run().expect("has nothing to do");
     }
-    // Elsewhere lock files stay.
-    assert!(!cfg!(unix) || !folder.path().join("a").exists(), "the folders of locks are removed");
+    assert!(!folder.path().join("a").exists(), "the folders of locks are removed");
 }
 
 #[cfg(unix)]

@@ -32,12 +32,7 @@ fn entries_of(store: &dyn Store, below: &str) -> BTreeSet<DirEntry> {
     let mut entries = BTreeSet::new();
     for entry in store.list_dir(&prefix(below)) {
         let entry = found(format_args!("list_dir of {below:?}"), entry);
-        // Elsewhere than on Unix lock files stay, and so do their folders.
-        let is_left = |below: &Prefix| !cfg!(unix) && keys_below(store, below).is_empty();
-        match entry {
-            DirEntry::Prefix(below) if is_left(&below) => {}
-            entry => assert!(entries.insert(entry.clone()), "{entry:?} is listed twice"),
-        }
+        assert!(entries.insert(entry.clone()), "{entry:?} is listed twice");
     }
     entries
 }

@@ -176,8 +176,7 @@ enum Proof {
 
 fn remove(path: &Path, proof: Proof) -> io::Result<bool> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // If holders do not remove their lock files, no other process may.
-    let ours = names::is_temporary(&name) || cfg!(unix) && names::is_lock(&name);
+    let ours = names::is_temporary(&name) || names::is_lock(&name);
     if !ours {
         return Ok(false);
     }
@@ -190,7 +189,7 @@ fn remove(path: &Path, proof: Proof) -> io::Result<bool> {
         Ok(_) => return Ok(false),
         Err(error) => return gone(error),
     }
-    let file = match lock_file::open_existing(path) {
+    let file = match lock_file::again_if_refused(|| lock_file::open_existing(path)) {
         Ok(file) => file,
         Err(error) => return gone(error),
     };

@@ -130,14 +130,13 @@ fn lock_file(
             continue;
         }
         let file = LockedFile { file, path: path.to_owned() };
-        let was_left = found && cfg!(unix);
         // It gives way to the file that is locked already. And whoever locked it by its other names
         // would lock this one too, and might wait for a lock that this caller holds.
-        let gives_way = was_left
+        let gives_way = found
             && (last.is_some() || has_other_names(&file.file).map_err(fail)?)
             && fs::remove_file(path).is_ok();
         if !gives_way {
-            return Ok(Some((Arc::new(file), was_left || is_left)));
+            return Ok(Some((Arc::new(file), found || is_left)));
         }
         // Released before the wait for the next: who holds that one may wait for this one, by another
         // of its names.
@@ -261,7 +260,7 @@ struct LockedFile {
 impl LockedFile {
     /// Makes `path` another name of the file, unless there is a file or the file system cannot.
     fn also_at(&self, path: &Path) -> bool {
-        // Elsewhere lock files stay, and would have one lock for ever.
+        // Elsewhere nobody could tell that a dead holder's file has other names.
         if !cfg!(unix) || fs::hard_link(&self.path, path).is_err() {
             return false;
         }
@@ -284,20 +283,19 @@ struct LockFile {
 
 impl Drop for LockFile {
     fn drop(&mut self) {
-        // Removed while still locked, so that waiting processes see that it is gone. On systems
-        // other than Unix an open file cannot be removed, and lock files stay.
+        // Removed while still locked, so that waiting processes see that it is gone.
         //
         // Another file at the path is the lock of others: this one's was removed by hand, or by a host
         // that does not see locks. Without it a third writer would not wait for them.
         let is_own = !crate::step!("lock file: comparison before its removal")
             || is_at(&self.file.file, &self.path).is_ok_and(|is_at| is_at);
-        if cfg!(unix) && is_own {
+        if is_own {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::interruptible;
@@ -317,6 +315,34 @@ mod tests {
         drop(copy);
     }
 
+    /// It may keep its name, so that nobody can open it, until those who waited for it close it.
+    #[test]
+    fn a_file_is_removed_while_others_wait_for_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = dunce::canonicalize(folder.path()).expect("is there").join(names::lock("x"));
+        let store = LocalStore::open(folder.path()).expect("opens");
+        let key = Key::new("x").expect("a key");
+        let held = lock(&store, &key).expect("locks");
+        // As another process does that waits.
+        let waiting = File::open(&path).expect("is there");
+        assert!(waiting.try_lock().is_err());
+        assert!(is_at(&waiting, &path).expect("is found"));
+        drop(held);
+        waiting.try_lock().expect("is free");
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(100));
+                drop(waiting);
+            });
+            let held = lock(&store, &key).expect("locks");
+            let other = File::open(&path).expect("is there");
+            assert!(other.try_lock().is_err());
+            drop(held);
+        });
+        assert!(!path.exists());
+    }
+
+    #[cfg(unix)]
     #[test]
     fn a_file_of_others_gets_no_other_name() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -346,6 +372,7 @@ mod tests {
         unlocked(&file, true, &path, no_locks()).expect("has no locks");
         assert!(path.exists());
         unlocked(&file, found, &path, no_locks()).expect("has no locks");
+        drop(file);
         assert!(!path.exists());
     }
 
@@ -371,7 +398,7 @@ mod tests {
                 path.display().to_string()
             );
             assert_eq!(said, expected);
-            other.unlock().expect("unlocks");
+            drop(other);
             waiting.join().expect("ends").expect("locks");
         });
         // The thread that still waited for the first call gives the lock back.

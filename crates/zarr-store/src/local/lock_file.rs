@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::ops::Deref;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 /// A file that was opened to be locked; unlocked when dropped. A process that was forked meanwhile has
 /// it open too, and closing it here would not release its lock until that process ends.
@@ -26,6 +28,32 @@ impl Drop for LockableFile {
 
 /// Opens or creates the lock file; also returns whether it existed.
 pub(super) fn open_or_create(path: &Path) -> io::Result<(LockableFile, bool)> {
+    again_if_refused(|| open_or_create_once(path))
+}
+
+/// Calls again for a second what Windows refuses while others have a file open.
+///
+/// It replaces no file that is open if its file system is not NTFS, or if a program opened it that
+/// looks for viruses. There a removed file keeps its name until nobody has it open any more, and
+/// nobody opens it meanwhile.
+pub(super) fn again_if_refused<T>(call: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    let mut pause = Duration::from_millis(1);
+    loop {
+        match call() {
+            Err(error)
+                if cfg!(windows)
+                    && error.kind() == io::ErrorKind::PermissionDenied
+                    && pause < Duration::from_millis(600) =>
+            {
+                thread::sleep(pause);
+                pause *= 2;
+            }
+            result => return result,
+        }
+    }
+}
+
+fn open_or_create_once(path: &Path) -> io::Result<(LockableFile, bool)> {
     let mut options = OpenOptions::new();
     options.read(true);
     let refused = refuse_links(&mut options);
@@ -99,6 +127,7 @@ pub(super) fn has_no_locks(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
 }
 
+/// Whether the path leads to the open file. Not if others removed the file or put another in its place.
 #[cfg(unix)]
 pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -110,8 +139,32 @@ pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Lock files are never removed here, so the path still leads to the opened file.
-#[cfg(not(unix))]
+#[cfg(windows)]
+pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use same_file::Handle;
+    use std::os::windows::fs::OpenOptionsExt;
+    /// `FILE_FLAG_OPEN_REPARSE_POINT`: a link is another file.
+    const THE_LINK: u32 = 0x0020_0000;
+    // Its numbers can be asked for without the right to read it, whatever others may do with it.
+    let there = match OpenOptions::new().access_mode(0).custom_flags(THE_LINK).open(path) {
+        Ok(there) => there,
+        // Refused: it was removed, and keeps its name while others have it open.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
+            ) =>
+        {
+            return Ok(false);
+        }
+        Err(error) => return Err(error),
+    };
+    // Both are open, so neither has the number of a file that was removed.
+    Ok(Handle::from_file(file.try_clone()?)? == Handle::from_file(there)?)
+}
+
+/// Elsewhere the standard library locks no file.
+#[cfg(not(any(unix, windows)))]
 pub(super) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
@@ -124,6 +177,7 @@ pub(super) fn has_other_names(file: &File) -> io::Result<bool> {
     Ok(crate::step!("lock file: look for other names") && file.metadata()?.nlink() > 1)
 }
 
+/// Only on Unix does a holder give its file other names.
 #[cfg(not(unix))]
 pub(super) fn has_other_names(_: &File) -> io::Result<bool> {
     Ok(false)

@@ -90,10 +90,14 @@ struct SharedFile {
 
 impl Drop for SharedFile {
     fn drop(&mut self) {
-        let is_last = cfg!(unix)
-            && fs::symlink_metadata(&self.object).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-            // From shared to alone, unless others share it.
-            && locked(|| Ok(self.file.try_lock()?)).is_ok()
+        let is_gone = fs::symlink_metadata(&self.object)
+            .is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        if !is_gone {
+            return;
+        }
+        // From shared to alone, unless others share it. Windows refuses that to who shares it.
+        let _ = self.file.unlock();
+        let is_last = locked(|| Ok(self.file.try_lock()?)).is_ok()
             && is_at(&self.file, &self.path).is_ok_and(|is_at| is_at);
         if is_last {
             let _stays = fs::remove_file(&self.path);
@@ -101,7 +105,7 @@ impl Drop for SharedFile {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::fs::File;
 

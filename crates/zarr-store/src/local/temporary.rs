@@ -3,10 +3,9 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Duration;
 
 use super::durable::flush_entries;
+use super::lock_file::again_if_refused;
 use super::{Durability, leftovers, lock_file, names};
 use crate::StoreError;
 
@@ -99,7 +98,7 @@ impl TemporaryFile {
         }
         if let Some(path) = &self.path {
             if crate::step!("local put: rename") {
-                replace(path, &self.target)?;
+                again_if_refused(|| fs::rename(path, &self.target))?;
             } else {
                 fs::write(&self.target, fs::read(path)?)?;
                 fs::remove_file(path)?;
@@ -120,26 +119,6 @@ impl TemporaryFile {
         removed: &mut dyn FnMut(&str),
     ) -> Result<(), StoreError> {
         leftovers::clean_beside(target, own.and_then(|own| own.path.as_deref()), removed)
-    }
-}
-
-/// Renames a file to the name of another. Windows refuses that while others have the other one open,
-/// if its file system is not NTFS or they are programs that look for viruses: it is tried again for a
-/// second.
-fn replace(from: &Path, to: &Path) -> io::Result<()> {
-    let mut pause = Duration::from_millis(1);
-    loop {
-        match fs::rename(from, to) {
-            Err(error)
-                if cfg!(windows)
-                    && error.kind() == io::ErrorKind::PermissionDenied
-                    && pause < Duration::from_millis(600) =>
-            {
-                thread::sleep(pause);
-                pause *= 2;
-            }
-            renamed => return renamed,
-        }
     }
 }
 

@@ -43,7 +43,7 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if cfg!(unix) && is_at(&self.file, &self.path).is_ok_and(|is_at| is_at) {
+        if is_at(&self.file, &self.path).is_ok_and(|is_at| is_at) {
             let _stays = fs::remove_file(&self.path);
         }
     }
@@ -68,9 +68,9 @@ pub(super) fn wait_for_turn(key: &Key, lock: &Path) -> io::Result<()> {
             }
             locked => {
                 // Who waited was killed. The file is removed by who has it alone: another who shares
-                // it might remove one that is taken since.
+                // it might remove one that is taken since. Windows refuses that to who shares it.
+                let _ = file.unlock();
                 if locked.is_ok()
-                    && cfg!(unix)
                     && self::locked(|| Ok(file.try_lock()?)).is_ok()
                     && is_at(&file, &path)?
                 {
@@ -83,7 +83,7 @@ pub(super) fn wait_for_turn(key: &Key, lock: &Path) -> io::Result<()> {
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::fs::File;
 
@@ -101,7 +101,7 @@ mod tests {
         other.lock_shared().expect("shares");
         wait_for_turn(&key, &lock).expect("does not wait");
         assert!(turn.exists());
-        other.unlock().expect("unlocks");
+        drop(other);
         wait_for_turn(&key, &lock).expect("does not wait");
         assert!(!turn.exists());
     }

@@ -1,9 +1,6 @@
 //! Steps of the protocol that no simulated run needs: see `docs/steps.md`.
 
-use zarr_store::{
-    Change, Store, StoreError, StoreExt as _, UpdatePolicy, remove, replace, replace_vectored,
-    update,
-};
+use zarr_store::{Change, StoreError, UpdatePolicy, remove, replace, replace_vectored, update};
 use zarr_store_tests::{LockedChanges, key};
 
 type Work = fn(&LockedChanges) -> Result<(), StoreError>;
@@ -57,7 +54,7 @@ mod files {
     use std::time::Duration;
 
     use super::*;
-    use zarr_store::{Key, LocalStore, LockGuard, LockScope};
+    use zarr_store::{Key, LocalStore, LockGuard, LockScope, Store, StoreExt as _};
 
     const LOCK: &str = ".zarr-kit-lock.x";
 
