@@ -28,7 +28,6 @@ mod modified;
 #[cfg(feature = "object_store")]
 mod object;
 mod place;
-#[cfg(unix)]
 mod processes;
 #[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 mod redirects;

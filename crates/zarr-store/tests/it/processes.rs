@@ -1,7 +1,7 @@
 //! This test binary, run again as other processes.
 
 use std::io::{BufReader, Read};
-use std::process::{Child, ChildStdout, Command};
+use std::process::{Child, ChildStdout};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -35,6 +35,7 @@ fn child() {
         ["write", root] => write_for_ever(root),
         ["lock", root] => hold_lock(root),
         ["share", root] => share_for_ever(root),
+        #[cfg(unix)]
         ["denied", root] => super::local::denied(root),
         _ => panic!("no such job: {job}"),
     }
@@ -45,7 +46,11 @@ pub(crate) fn start(job: &str) -> (Child, BufReader<ChildStdout>) {
     child::start(CHILD, job)
 }
 
-pub(crate) fn start_as(command: &mut Command, job: &str) -> (Child, BufReader<ChildStdout>) {
+#[cfg(unix)]
+pub(crate) fn start_as(
+    command: &mut std::process::Command,
+    job: &str,
+) -> (Child, BufReader<ChildStdout>) {
     child::start_as(command, CHILD, job)
 }
 
@@ -123,6 +128,7 @@ pub(crate) fn written_key(n: usize) -> Key {
 }
 
 /// Every byte tells the state, and the size changes with it.
+#[cfg(unix)]
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     let Some(&state) = bytes.first() else { return false };
     bytes.len() == 50_000 + 1000 * usize::from(state) && bytes.iter().all(|&byte| byte == state)
