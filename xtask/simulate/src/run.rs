@@ -447,9 +447,7 @@ fn audit(plan: &Plan, world: &Arc<World>, history: &History) -> Result<(), Strin
     }
     refuse(&store, allowed)?;
     let array = open()?.with_update_policy(UpdatePolicy::AcceptSingleProcess);
-    array
-        .resize([document.length])
-        .map_err(|error| format!("repair: {error}"))?;
+    array.resize([document.length]).map_err(|error| format!("repair: {error}"))?;
     let group = Group::open(store.clone(), &Prefix::root()).map_err(|error| error.to_string())?;
     let group = group.with_update_policy(UpdatePolicy::AcceptSingleProcess);
     group.consolidate().map_err(|error| format!("repair: {error}"))?;
