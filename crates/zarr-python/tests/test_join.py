@@ -150,7 +150,7 @@ def test_groups_are_joined_by_the_paths_of_their_arrays(tmp_path):
     assert zarr_kit.open_group(tmp_path / "sorted.zarr")["day"][:].tolist() == list(range(59))
     with pytest.raises(ValueError, match="has no axis along which to join them"):
         zarr_kit.join(parts, tmp_path / "c.zarr", along=0)
-    with pytest.raises(ValueError, match="chunks have 1 axes, the shape has 2"):
+    with pytest.raises(ValueError, match="chunks have 1 axis, the shape has 2"):
         zarr_kit.join(parts, tmp_path / "c.zarr", along="day", chunks=[10])
     with pytest.raises(ValueError, match="rain is an array, and .*b.zarr a group"):
         zarr_kit.join([parts[0]["rain"], parts[1]], tmp_path / "c.zarr", along="day")

@@ -13,11 +13,12 @@ use crate::hierarchy::node::{self, METADATA_KEY};
 use crate::store::{AsPrefix, Key, Prefix, Store, UpdatePolicy};
 
 impl Array {
-    /// Opens the array at `prefix`, its path in the store: a [`Prefix`] or text, `"group/rain"`, where
-    /// the empty text is the root of the store.
+    /// Opens the array at `prefix`, its path in the store: a [`Prefix`] or text, `"group/rain"`,
+    /// where the empty text is the root of the store.
     ///
     /// # Errors
-    /// [`ArrayError`] if there is no array, or its metadata is not valid or not supported.
+    /// [`ArrayError::Path`] if the text is not a path; [`ArrayError`] if there is no array, or its
+    /// metadata is not valid or not supported.
     pub fn open(
         store: impl Into<Hierarchy>,
         prefix: &(impl AsPrefix + ?Sized),
@@ -63,7 +64,7 @@ impl Array {
     /// would not survive the chain (SD-49). [`ArrayError::NotEmpty`] if there is no node, but
     /// chunks of an earlier one: the new array would show them, so they must be
     /// [deleted](crate::delete_node) first. [`ArrayError::Unfinished`] if there is an unfinished
-    /// copy. Nothing has been written then.
+    /// copy; [`ArrayError::Path`] if the text is not a path. Nothing has been written then.
     pub fn create(
         store: Arc<dyn Store>,
         prefix: &(impl AsPrefix + ?Sized),

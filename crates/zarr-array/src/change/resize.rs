@@ -1,5 +1,7 @@
 //! Changes the shape of arrays (SD-08).
 
+use std::collections::BTreeMap;
+
 use zarr_grid::{AxisKind, Growth, Run};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid};
 
@@ -24,27 +26,31 @@ use crate::store::{Key, remove};
 /// let longer = Resize::to([120, 4]).edges(0, [30]);
 /// let shorter = Resize::to([40, 3]).keep(true);
 /// assert_ne!(longer, shorter);
+///
+/// // Edges by axis, in any order, also borrowed.
+/// let months = [30, 31];
+/// let longer = Resize::to([120, 6]).edges(0, &months).edges(1, [2]);
+/// assert_eq!(longer, Resize::to([120, 6]).edges(1, [2]).edges(0, months));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Resize {
     shape: Vec<u64>,
-    /// By axis; no axis stands twice.
-    edges: Vec<(usize, Vec<Run>)>,
+    /// By axis.
+    edges: BTreeMap<usize, Vec<Run>>,
     keep: bool,
 }
 
 impl Resize {
     /// To this shape.
     pub fn to(shape: impl Into<Vec<u64>>) -> Self {
-        Self { shape: shape.into(), edges: Vec::new(), keep: false }
+        Self { shape: shape.into(), edges: BTreeMap::new(), keep: false }
     }
 
     /// The edges of the chunks that are added to a rectilinear axis: lengths, or a [`Run`] of equal
     /// ones. If there are none, the last edge is repeated.
     pub fn edges(mut self, axis: usize, edges: impl IntoIterator<Item = impl Into<Run>>) -> Self {
-        self.edges.retain(|(other, _)| *other != axis);
-        self.edges.push((axis, edges.into_iter().map(Into::into).collect()));
+        self.edges.insert(axis, edges.into_iter().map(Into::into).collect());
         self
     }
 
@@ -54,6 +60,24 @@ impl Resize {
     pub fn keep(mut self, keep: bool) -> Self {
         self.keep = keep;
         self
+    }
+
+    /// How each axis of an array with this many grows.
+    ///
+    /// # Errors
+    /// [`ArrayError::Axes`] or [`ArrayError::Axis`] for axes that the array does not have.
+    fn growth(&self, rank: usize) -> Result<Vec<Growth<'_>>, ArrayError> {
+        if self.shape.len() != rank {
+            return Err(ArrayError::Axes { axes: rank, requested: self.shape.len() });
+        }
+        let mut growth = vec![Growth::RepeatLast; rank];
+        for (axis, runs) in &self.edges {
+            let growth = growth.get_mut(*axis).ok_or(ArrayError::Axis { axis: *axis, rank })?;
+            if !runs.is_empty() {
+                *growth = Growth::Edges(runs);
+            }
+        }
+        Ok(growth)
     }
 }
 
@@ -75,9 +99,9 @@ impl Array {
     ///    resize of an array that grows, or that keeps its cut-off elements. Consolidated metadata
     ///    follows.
     /// 2. Unless elements are [kept](Resize::keep), the document is locked again, and each stored
-    ///    chunk is processed. A chunk entirely past the new end is removed, even if the grid declares it. In
-    ///    other chunks, the elements past the end are overwritten with the fill value, in one step
-    ///    per chunk.
+    ///    chunk is processed. A chunk entirely past the new end is removed, even if the grid
+    ///    declares it. In other chunks, the elements past the end are overwritten with the fill
+    ///    value, in one step per chunk.
     ///
     /// After an interruption in step 1 the array is unchanged or has its new shape. Then `check`
     /// names the chunks past its end and, if it reads their content, the chunks with elements past
@@ -86,8 +110,8 @@ impl Array {
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;
     /// [`ArrayError::Axes`] or [`ArrayError::Axis`] if the shape or edges are of axes that the array
-    /// does not have, [`ArrayError::Grid`] if edges do not fit, [`ArrayError::Chain`] if the chain does not fit
-    /// the new chunks; [`ArrayError::NoLock`] if chunks are to be discarded while no lock keeps
+    /// does not have, [`ArrayError::Grid`] if edges do not fit, [`ArrayError::Chain`] if the chain
+    /// does not fit the new chunks; [`ArrayError::NoLock`] if chunks are to be discarded while no lock keeps
     /// others from appending, unless the [policy](Array::with_update_policy) accepts that; or an
     /// error of the store. Until the document is written nothing has changed.
     /// [`ArrayError::Undiscarded`] if step 2 fails, or if others change the array between the steps.
@@ -115,6 +139,8 @@ impl Array {
     /// Zarr v3 core, "Resizing"; SD-08.
     pub fn resize(&self, to: impl Into<Resize>) -> Result<Self, ArrayError> {
         let to = to.into();
+        // Before any lock: a store that has none refuses only what could be done.
+        to.growth(self.shape().len())?;
         // Growth cuts nothing off, so that it needs no lock of chunks. The same shape continues a
         // resize that was interrupted.
         let pairs = || to.shape.iter().zip(self.shape());
@@ -200,17 +226,7 @@ pub(super) fn grown(
     to: &Resize,
 ) -> Result<Array, ArrayError> {
     let key: &Key = document.key();
-    let rank = array.shape().len();
-    if to.shape.len() != rank {
-        return Err(ArrayError::Axes { axes: rank, requested: to.shape.len() });
-    }
-    let mut growth = vec![Growth::RepeatLast; rank];
-    for (axis, runs) in &to.edges {
-        let growth = growth.get_mut(*axis).ok_or(ArrayError::Axis { axis: *axis, rank })?;
-        if !runs.is_empty() {
-            *growth = Growth::Edges(runs);
-        }
-    }
+    let growth = to.growth(array.shape().len())?;
     let grid = array
         .grid()
         .resized(&to.shape, &growth)

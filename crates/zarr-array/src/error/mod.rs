@@ -309,7 +309,7 @@ pub enum ArrayError {
         expected: Vec<u64>,
     },
     /// The requested type or shape has another number of axes than the array.
-    #[error("the array has {axes} axes, not {requested}")]
+    #[error("the array has {axes} {}, not {requested}", if *.axes == 1 { "axis" } else { "axes" })]
     Axes {
         /// Axes of the array.
         axes: usize,

@@ -47,11 +47,11 @@ pub struct Group {
 }
 
 impl Group {
-    /// Opens the group at `prefix`, its path in the store: a [`Prefix`] or text. The nodes below are read from their own documents, even if
-    /// the group has consolidated metadata.
+    /// Opens the group at `prefix`, its path in the store: a [`Prefix`] or text. The nodes below
+    /// are read from their own documents, even if the group has consolidated metadata.
     ///
     /// # Errors
-    /// [`ArrayError`] if there is none, or its metadata is not valid.
+    /// [`ArrayError::Path`] if the text is not a path; [`ArrayError`] if there is no group, or its metadata is not valid.
     pub fn open(
         store: impl Into<Hierarchy>,
         prefix: &(impl AsPrefix + ?Sized),
@@ -131,8 +131,8 @@ impl Group {
     /// Creates a group at `prefix`, where there must be no node.
     ///
     /// # Errors
-    /// [`ArrayError::Exists`], [`ArrayError::Unfinished`] if there is an unfinished copy, or an
-    /// error of the store.
+    /// [`ArrayError::Exists`], [`ArrayError::Unfinished`] if there is an unfinished copy,
+    /// [`ArrayError::Path`] if the text is not a path, or an error of the store.
     pub fn create(
         store: Arc<dyn Store>,
         prefix: &(impl AsPrefix + ?Sized),

@@ -29,6 +29,20 @@ impl From<u64> for Run {
     }
 }
 
+/// One chunk of this length.
+impl From<&u64> for Run {
+    fn from(edge: &u64) -> Self {
+        Run::from(*edge)
+    }
+}
+
+/// The same run, so that borrowed runs are taken where owned ones are.
+impl From<&Run> for Run {
+    fn from(run: &Run) -> Self {
+        *run
+    }
+}
+
 /// Two or more runs, neighbours of different edge, none expanded.
 ///
 /// The builder has checked that the sum of all edges fits, so that no sum or product here overflows.

@@ -408,9 +408,10 @@ class Array(Layout):
         added = None if chunks is None else _grid.added_per_axis(chunks)
         lengths = list(_grid.checked_shape(shape))
         if len(lengths) != self.ndim:
-            raise ValueError(f"the shape has {len(lengths)} axes, the array {self.ndim}")
+            raise ValueError(f"the shape has {_grid.axes(len(lengths))}, the array {self.ndim}")
         if added is not None and len(added) != self.ndim:
-            raise ValueError(f"chunks has {len(added)} entries, the array {self.ndim} axes")
+            entries = "1 entry" if len(added) == 1 else f"{len(added)} entries"
+            raise ValueError(f"chunks has {entries}, the array {_grid.axes(self.ndim)}")
         self._set(self._native.resize(lengths, added, discard))
 
     def append(

@@ -121,6 +121,11 @@ def added(lengths: Any, place: str) -> list[tuple[int, int]]:
         raise TypeError(message) from None
 
 
+def axes(count: int) -> str:
+    """That many axes, in words."""
+    return "1 axis" if count == 1 else f"{count} axes"
+
+
 def runs(edges: Sequence[int]) -> list[tuple[int, int]]:
     """Each run of equal edges as (edge, count)."""
     return [(edge, sum(1 for _ in run)) for edge, run in groupby(edges)]
@@ -145,7 +150,7 @@ def _per_axis(chunks: Any, shape: tuple[int, ...], word: str = "chunk") -> list[
         chunks = (chunks,) * len(shape)
     chunks = list(chunks)
     if len(chunks) != len(shape):
-        raise ValueError(f"{word}s have {len(chunks)} axes, the shape has {len(shape)}")
+        raise ValueError(f"{word}s have {axes(len(chunks))}, the shape has {len(shape)}")
     lengths = zip(chunks, shape, strict=True)
     return [_edges(axis, entry, length, word) for axis, (entry, length) in enumerate(lengths)]
 

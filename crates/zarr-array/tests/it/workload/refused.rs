@@ -35,6 +35,13 @@ fn without_locks_between_processes_changes_of_several_objects_are_refused() {
         let workload = Workload::new(store.clone(), 1);
         let refused = workload.step(16).expect("a step");
         assert!(matches!(refused, Err(ArrayError::NoLock { .. })), "{refused:?}");
+        // The same refusal as with locks, if the shape or edges are of other axes.
+        let array = Array::open(store.clone(), &prefix("a")).expect("opens");
+        let rank = array.shape().len();
+        let other = array.resize(vec![0; rank + 1]);
+        assert!(matches!(other, Err(ArrayError::Axes { .. })), "{other:?}");
+        let other = array.resize(Resize::to(vec![0; rank]).edges(7, [1]));
+        assert!(matches!(other, Err(ArrayError::Axis { axis: 7, .. })), "{other:?}");
         // A change of the document alone is safe by a conditional put.
         let resized = workload.step(15).expect("a step");
         match resized {

@@ -107,7 +107,5 @@ fn append(
     let elements = input.in_memory(elements, header.as_ref(), &shape, data_type)?;
     // The elements become visible together: no part of them is done before the others.
     let array = Moved::show(array, Work::appending(array, axis, count, edges), bar);
-    array
-        .append(axis, (count, edges.iter().copied()), &elements)
-        .map_err(|cause| place.failed(cause))
+    array.append(axis, (count, edges), &elements).map_err(|cause| place.failed(cause))
 }

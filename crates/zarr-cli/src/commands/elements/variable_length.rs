@@ -72,7 +72,5 @@ pub(super) fn append(
     let count = shape.get(axis).copied().unwrap_or(0);
     let elements: Vec<&[u8]> = elements.iter().collect();
     let array = Moved::show(array, Work::appending(array, axis, count, edges), bar);
-    array
-        .append_as(axis, (count, edges.iter().copied()), &elements)
-        .map_err(|cause| place.failed(cause))
+    array.append_as(axis, (count, edges), &elements).map_err(|cause| place.failed(cause))
 }
