@@ -1,5 +1,6 @@
 //! Names of objects and prefixes.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::iter;
 use std::sync::Arc;
@@ -260,6 +261,21 @@ impl From<Key> for Prefix {
 ///
 /// assert_eq!("group/rain".to_prefix()?, Prefix::new("group/rain")?);
 /// assert!("group/../rain".to_prefix().is_err());
+///
+/// // Also borrowed, boxed or shared, so that the items of a list need no conversion.
+/// # use std::{borrow::Cow, sync::Arc};
+/// fn name(path: &(impl AsPrefix + ?Sized)) -> Result<String, zarr_store::KeyError> {
+///     Ok(path.to_prefix()?.as_str().to_owned())
+/// }
+/// for text in &["group/rain", "group/snow"] {
+///     assert_eq!(name(text)?, *text);
+/// }
+/// let rain = Prefix::new("rain")?;
+/// assert_eq!(name(&&rain)?, "rain");
+/// assert_eq!(name(&Arc::new(rain.clone()))?, "rain");
+/// assert_eq!(name(&Arc::<str>::from("rain"))?, "rain");
+/// assert_eq!(name(&Box::new(rain))?, "rain");
+/// assert_eq!(name(&Cow::from("rain"))?, "rain");
 /// # Ok::<(), zarr_store::KeyError>(())
 /// ```
 pub trait AsPrefix {
@@ -285,6 +301,30 @@ impl AsPrefix for str {
 impl AsPrefix for String {
     fn to_prefix(&self) -> Result<Prefix, KeyError> {
         Prefix::new(self)
+    }
+}
+
+impl AsPrefix for Cow<'_, str> {
+    fn to_prefix(&self) -> Result<Prefix, KeyError> {
+        Prefix::new(self)
+    }
+}
+
+impl<T: AsPrefix + ?Sized> AsPrefix for &T {
+    fn to_prefix(&self) -> Result<Prefix, KeyError> {
+        (**self).to_prefix()
+    }
+}
+
+impl<T: AsPrefix + ?Sized> AsPrefix for Box<T> {
+    fn to_prefix(&self) -> Result<Prefix, KeyError> {
+        (**self).to_prefix()
+    }
+}
+
+impl<T: AsPrefix + ?Sized> AsPrefix for Arc<T> {
+    fn to_prefix(&self) -> Result<Prefix, KeyError> {
+        (**self).to_prefix()
     }
 }
 
