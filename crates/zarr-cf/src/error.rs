@@ -1,10 +1,10 @@
 //! Why elements have no meaning, or a meaning no element.
 
-use zarr_metadata::DataType;
+use zarr_metadata::{DataType, Printable};
 
 /// Why elements cannot be decoded or encoded. Messages do not name the array: the caller knows its
 /// name for the user.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CfError {
     /// The elements are not numbers.
@@ -14,7 +14,7 @@ pub enum CfError {
         data_type: DataType,
     },
     /// The attributes mean times, and which times is not understood.
-    #[error("{reason}")]
+    #[error("{}", Printable(reason))]
     Units {
         /// The reason.
         reason: String,
@@ -25,4 +25,11 @@ pub enum CfError {
         /// The stored number, unpacked.
         number: String,
     },
+}
+
+/// As the text.
+impl std::fmt::Debug for CfError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }

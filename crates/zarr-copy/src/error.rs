@@ -185,8 +185,9 @@ pub enum TransferError {
     },
     /// The copy of a single chunk does not fit in the given memory.
     #[error(
-        "{path}: the copy of one chunk needs {needed} bytes of memory (its elements, and the buffers to \
-         decode and encode chunks), more than the {limit} bytes allowed"
+        "{}: the copy of one chunk needs {needed} bytes of memory (its elements, and the buffers to \
+         decode and encode chunks), more than the {limit} bytes allowed",
+        Printable(path)
     )]
     Memory {
         /// The path of the array in the target.

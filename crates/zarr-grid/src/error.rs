@@ -13,10 +13,17 @@ use core::fmt;
 /// assert!(matches!(error.kind(), GridErrorKind::ZeroEdge { .. }));
 /// assert_eq!(error.to_string(), "axis 1: edge 0 is 0, allowed are lengths of at least 1");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GridError {
     axis: Option<usize>,
     kind: GridErrorKind,
+}
+
+/// As the text.
+impl fmt::Debug for GridError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl GridError {

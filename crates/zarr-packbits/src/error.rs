@@ -13,7 +13,7 @@ use crate::Kernel;
 /// let error = Packing::builder(16).last_bit(16).build().unwrap_err();
 /// assert_eq!(error, Error::LastBit { last_bit: 16, component_bits: 16 });
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A component has 1 to 64 bits.
@@ -159,6 +159,13 @@ pub enum Error {
         /// The requested kernel.
         kernel: Kernel,
     },
+}
+
+/// As the text.
+impl core::fmt::Debug for Error {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Display::fmt(self, f)
+    }
 }
 
 /// The plural ending of a noun.

@@ -123,7 +123,7 @@ def test_grids_are_those_asked_for(tmp_path):
     assert many.chunks == (1000,) and len(many.write_chunk_sizes[0]) == 10**6
     for chunks, says in [
         ([(31, 27), 4], "add up to 58"),
-        ([(31,)], "1 axes"),
+        ([(31,)], "1 axis"),
         ([(59, 0), 4], "at least 1"),
         (0, "at least 1"),
     ]:

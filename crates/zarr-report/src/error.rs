@@ -6,13 +6,13 @@ use zarr_array::ArrayError;
 use zarr_array::store::Remedy;
 use zarr_cf::CfError;
 use zarr_copy::TransferError;
-use zarr_metadata::MetadataError;
+use zarr_metadata::{MetadataError, Printable};
 
 use crate::words;
 
 /// The reason why a report cannot be made. Messages do not name the array: the caller knows its
 /// name for the user.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
     /// The array or its store cannot be read.
@@ -28,7 +28,7 @@ pub enum ReportError {
         data_type: String,
     },
     /// Numbers are no times of numpy.
-    #[error("{reason}")]
+    #[error("{}", Printable(reason))]
     Times {
         /// The reason.
         reason: String,
@@ -85,6 +85,8 @@ pub enum ReportError {
     #[error("{0}")]
     Parts(String),
 }
+
+zarr_array::store::debug_as_text!(ReportError);
 
 impl ReportError {
     /// What would allow the report, if the caller can.

@@ -57,6 +57,8 @@ pub use self::buffer::reserve;
 pub use self::document::DocumentLimit;
 pub use self::errors::error::{ModifiedObject, Operation, ServerFault, StoreError};
 pub use self::errors::full_message::FullMessage;
+#[doc(hidden)]
+pub use self::errors::one_line;
 pub use self::errors::remedy::Remedy;
 #[cfg(feature = "test-util")]
 pub use self::fault::{Fault, FaultStore};

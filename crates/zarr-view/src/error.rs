@@ -11,7 +11,7 @@ use crate::InstructionSet;
 /// assert_eq!(error.to_string(), "axis 0 occurs twice, a permutation names each axis once");
 /// # Ok::<(), ViewError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ViewError {
     /// The length of a list differs from the number of dimensions of the view.
@@ -102,6 +102,13 @@ pub enum ViewError {
     },
 }
 
+/// As the text.
+impl core::fmt::Debug for ViewError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Display::fmt(self, f)
+    }
+}
+
 /// Why a copy was refused. Then nothing has been written.
 ///
 /// # Examples
@@ -114,7 +121,7 @@ pub enum ViewError {
 /// assert_eq!(error, CopyError::Source { needed: 4, found: 3 });
 /// # Ok::<(), CopyError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CopyError {
     /// The two sides of a copy have different shapes.
@@ -207,4 +214,11 @@ pub enum CopyError {
         /// Requested bytes.
         bytes: usize,
     },
+}
+
+/// As the text.
+impl core::fmt::Debug for CopyError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Display::fmt(self, f)
+    }
 }

@@ -2,7 +2,7 @@
 
 /// The reason why a time cannot be converted without changing it: the cause of
 /// [`ArrayError::Time`](super::ArrayError::Time).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimeError {
     /// An element is before or after all times of the Rust type.
@@ -18,3 +18,5 @@ pub enum TimeError {
     #[error("is outside of the range of the array's steps")]
     RangeOfSteps,
 }
+
+crate::store::debug_as_text!(TimeError);

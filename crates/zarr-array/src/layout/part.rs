@@ -129,7 +129,7 @@ impl FromStr for Part {
 }
 
 /// An impossible [`Part`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "part {} is not allowed: parts are numbered from 1, such as 3/16, and at most {} in number",
     zarr_metadata::Printable(found),
@@ -138,6 +138,8 @@ impl FromStr for Part {
 pub struct PartError {
     found: String,
 }
+
+crate::store::debug_as_text!(PartError);
 
 /// Occupied chunks of one array that are neighbours in C order.
 #[derive(Clone, Debug, PartialEq, Eq)]

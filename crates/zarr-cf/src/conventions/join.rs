@@ -14,13 +14,20 @@ pub enum JoinedAxes<'a> {
 }
 
 /// Attributes of a known convention that do not allow a join.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{member}: {reason}")]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {}", zarr_metadata::Printable(member), zarr_metadata::Printable(reason))]
 pub struct ConventionError {
     /// The name of the group.
     pub member: String,
     /// What was found, what would be right, and what can be done.
     pub reason: String,
+}
+
+/// As the text.
+impl std::fmt::Debug for ConventionError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// Members with their names.

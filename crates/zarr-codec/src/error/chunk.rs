@@ -10,10 +10,17 @@ use super::{At, s};
 ///
 /// Displayed as one line: the codec, the inner chunk if it is in a shard, the found and the allowed
 /// values. The caller adds the chunk's key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ChunkError {
     // Boxed, so that results are no larger than their success values.
     inner: Box<(At<ChunkErrorKind>, Vec<Vec<usize>>)>,
+}
+
+/// As the text.
+impl fmt::Debug for ChunkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl ChunkError {

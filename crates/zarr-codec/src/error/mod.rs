@@ -24,10 +24,17 @@ struct At<K> {
 ///
 /// Displayed as one line: the path in the document, the codec, the found and the allowed
 /// values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ChainError {
     // Boxed, so that results are no larger than their success values.
     inner: Box<At<ChainErrorKind>>,
+}
+
+/// As the text.
+impl fmt::Debug for ChainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl ChainError {

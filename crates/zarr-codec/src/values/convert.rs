@@ -9,7 +9,7 @@ use super::native;
 use super::number::{Kind, Misfit, Number, load, store};
 
 /// Elements that another data type has no values for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConvertError {
     /// Elements of these types are not numbers of the same sort.
@@ -39,6 +39,13 @@ pub enum ConvertError {
         /// The type that was asked for.
         to: DataType,
     },
+}
+
+/// As the text.
+impl fmt::Debug for ConvertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// How a number would change.

@@ -39,13 +39,20 @@ pub struct Strings {
 }
 
 /// A byte string is not UTF-8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("string {index} is not UTF-8 from byte {byte} on")]
 pub struct NotUtf8 {
     /// The number of the string in the list.
     pub index: usize,
     /// The first invalid byte.
     pub byte: usize,
+}
+
+/// As the text.
+impl core::fmt::Debug for NotUtf8 {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Display::fmt(self, f)
+    }
 }
 
 /// The code of [`ByteStrings`] and [`Strings`], which differ in the type of a string.

@@ -8,9 +8,11 @@ use zarr_metadata::Printable;
 
 /// The reason why the chunks along an axis cannot be rearranged: the cause of an
 /// [`ArrayError::Refused`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", Printable(.0))]
 pub struct RearrangeError(String);
+
+zarr_array::store::debug_as_text!(RearrangeError);
 
 impl RearrangeError {
     pub(crate) fn new(reason: impl Display) -> Self {

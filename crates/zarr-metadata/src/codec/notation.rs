@@ -9,6 +9,7 @@ use super::{
     Shuffle,
 };
 use crate::data_type::DataType;
+use crate::error::printable::Printable;
 use crate::error::{MetadataError, nearest};
 use crate::json::{Grammar, JsonType, Outline, read_elements, utf8};
 use crate::limits::check_codecs;
@@ -61,18 +62,25 @@ enum Entry {
 }
 
 /// Why a text is not a chain of codecs.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotationError {
     /// The JSON list is not one of codecs.
     #[error(transparent)]
     Json(#[from] MetadataError),
     /// A short form does not exist or has another setting.
-    #[error("{reason}")]
+    #[error("{}", Printable(reason))]
     Short {
         /// What was found, and what is allowed.
         reason: String,
     },
+}
+
+/// As the text.
+impl std::fmt::Debug for NotationError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// The names of the short form.

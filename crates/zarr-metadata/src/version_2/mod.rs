@@ -57,9 +57,10 @@ impl fmt::Display for Version2Error {
     }
 }
 
+/// As the text.
 impl fmt::Debug for Version2Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Version2Error({self})")
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -140,8 +140,8 @@ impl<'a> DiffNode<'a> {
 }
 
 /// The error of a node that cannot be compared.
-#[derive(Debug, thiserror::Error)]
-#[error("{name}: {cause}")]
+#[derive(thiserror::Error)]
+#[error("{}: {cause}", zarr_metadata::Printable(name))]
 #[non_exhaustive]
 pub struct DiffError {
     /// The name of the compared node that failed.
@@ -149,6 +149,8 @@ pub struct DiffError {
     /// The reason.
     pub cause: ReportError,
 }
+
+zarr_array::store::debug_as_text!(DiffError);
 
 impl DiffError {
     /// An error of the node of this name.

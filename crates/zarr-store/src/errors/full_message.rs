@@ -42,13 +42,14 @@ fn says(text: &str, below: &str) -> bool {
 /// Without line breaks and control characters, which servers send and libraries repeat.
 fn one_line(error: &dyn Error) -> String {
     let text = error.to_string();
-    let breaks = |c: char| c.is_control() || is_separator_or_bidirectional(c);
     let lines = text.split(breaks).map(str::trim).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(" ")
 }
 
-fn is_separator_or_bidirectional(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Whether a character breaks a line, controls a terminal or changes the direction of a text.
+pub(super) fn breaks(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
