@@ -73,9 +73,10 @@ pub use zarr_virtual_join as virtual_join;
 #[cfg(feature = "zip")]
 pub use zarr_zip as zip;
 
-pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store, StoreExt};
+pub use zarr_array::store::{AsPrefix, LocalStore, MemoryStore, Prefix, Store, StoreExt};
 pub use zarr_array::{
-    AnySelection, Array, ArrayError, AxisSelection, ByteStrings, Group, Points, Selection, Strings,
+    Added, AnySelection, Array, ArrayError, AxisSelection, ByteStrings, Group, Points, Resize,
+    Selection, Strings,
 };
 pub use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkEdges, Codec, DataType, GroupMetadata};
 pub use zarr_place::{OPENERS, Opened, open};
@@ -96,4 +97,7 @@ mod book {
     struct Grid;
     #[doc = include_str!("../../../docs/from-zarrs.md")]
     struct FromZarrs;
+    #[cfg(feature = "join")]
+    #[doc = include_str!("../../../docs/join.md")]
+    struct Join;
 }

@@ -156,7 +156,7 @@ def test_submodules_need_no_import_of_their_own():
         ({"shape": 3}, "shape: 3 is not that of data"),
         ({"chunks": (2, 3), "shards": "auto"}, "shards are an integer for all axes"),
         ({"chunks": (2, 3), "shards": (0, 3)}, "axis 0: a shard has at least 1 element"),
-        ({"chunks": (2, 3), "shards": (2,)}, "shards have 1 axes"),
+        ({"chunks": (2, 3), "shards": (2,)}, "shards have 1 axis"),
     ],
     ids=str,
 )

@@ -17,12 +17,12 @@ use crate::error::rule::{Rule, Severity};
 ///
 /// # Examples
 /// ```
-/// use zarr_metadata::{NodeMetadata, Rule};
+/// use zarr_metadata::NodeMetadata;
 ///
 /// let json = br#"{"zarr_format": 3, "node_type": "group", "attributes": {"x": [0, NaN]}}"#;
 /// let group = NodeMetadata::from_json(json)?;
 /// let [finding] = group.findings() else { panic!("one") };
-/// assert_eq!((finding.rule(), finding.path()), (Rule::NOT_FINITE_WORD, Some("$.attributes.x[1]")));
+/// assert_eq!((finding.rule().id(), finding.path()), ("not-finite-word", Some("$.attributes.x[1]")));
 /// assert_eq!(
 ///     finding.clone().with_key("a/zarr.json").to_string(),
 ///     "warning: a/zarr.json: $.attributes.x[1]: found NaN, expected JSON, which has no such \

@@ -169,7 +169,7 @@ impl MetadataError {
     /// use zarr_metadata::{Codec, Rule};
     ///
     /// let err = Codec::from_json(br#"{"name": "gzip", "configuration": {"level": 12}}"#).unwrap_err();
-    /// assert_eq!(err.rule(), Some(Rule::GZIP_CONFIGURATION));
+    /// assert_eq!(err.rule().map(Rule::id), Some("gzip-configuration"));
     /// ```
     #[must_use]
     pub fn rule(&self) -> Option<Rule> {
@@ -211,9 +211,10 @@ impl fmt::Display for MetadataError {
     }
 }
 
+/// As the text.
 impl fmt::Debug for MetadataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "MetadataError({self})")
+        fmt::Display::fmt(self, f)
     }
 }
 
