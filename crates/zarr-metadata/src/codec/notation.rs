@@ -9,8 +9,7 @@ use super::{
     Shuffle,
 };
 use crate::data_type::DataType;
-use crate::error::printable::Printable;
-use crate::error::{MetadataError, nearest};
+use crate::error::{MetadataError, nearest, printable::Printable};
 use crate::json::{Grammar, JsonType, Outline, read_elements, utf8};
 use crate::limits::check_codecs;
 
@@ -74,13 +73,6 @@ pub enum NotationError {
         /// What was found, and what is allowed.
         reason: String,
     },
-}
-
-/// As the text.
-impl std::fmt::Debug for NotationError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
-    }
 }
 
 /// The names of the short form.

@@ -218,6 +218,13 @@ impl fmt::Debug for MetadataError {
     }
 }
 
+/// As the text.
+impl fmt::Debug for crate::NotationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl std::error::Error for MetadataError {}
 
 /// Adds the place to an error from inside it; costs nothing on success.
