@@ -11,7 +11,7 @@ use crate::debian;
 use crate::release::web::copy;
 use crate::release::{notices, packages, web, wheels};
 use crate::run::{
-    Outcome, cargo, make_folder, metadata, output, read, remove_folder, root, step, target, write,
+    Outcome, cargo, make_folder, metadata, read, remove_folder, root, step, target, write,
 };
 
 /// What the command is built for: each runs where the GNU C library is at least as new. The compiler of
@@ -57,7 +57,7 @@ pub(crate) fn release(arguments: &[String]) -> Outcome {
     let sums =
         "cd \"$0\" && find . -type f ! -name SHA256SUMS | sort | xargs sha256sum > SHA256SUMS";
     step(Command::new("sh").args(["-c", sums]).arg(&dist))?;
-    println!("{}", output(Command::new("cat").arg(dist.join("SHA256SUMS")))?.trim_end());
+    println!("{}", read(dist.join("SHA256SUMS"))?.trim_end());
     Ok(())
 }
 
@@ -74,7 +74,8 @@ fn version() -> Result<String, String> {
 fn commands(dist: &Path, version: &str) -> Outcome {
     let python = wheels::builder()?;
     let licences = notices::text()?;
-    let mut shared = None;
+    // The first system is this machine's: its program writes what is the same for all.
+    let runs = target().join(SYSTEMS[0]).join("release/zarr-kit");
     for system in SYSTEMS {
         let mut build = Command::new(python.with_file_name("cargo-zigbuild"));
         build.args([
@@ -97,11 +98,8 @@ fn commands(dist: &Path, version: &str) -> Outcome {
         let folder = target().join("release-command").join(&name);
         remove_folder(&folder)?;
         make_folder(folder.join("bin"))?;
-        let program = folder.join("bin/zarr-kit");
-        copy(&target().join(system).join("release/zarr-kit"), &program)?;
-        // The first system is this machine's: its program writes what is the same for all.
-        let shared = shared.get_or_insert_with(|| program.clone());
-        step(Command::new(&*shared).args(["completions", "--into"]).arg(folder.join("share")))?;
+        copy(&target().join(system).join("release/zarr-kit"), &folder.join("bin/zarr-kit"))?;
+        step(Command::new(&runs).args(["completions", "--into"]).arg(folder.join("share")))?;
         for file in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
             copy(&root().join(file), &folder.join(file))?;
         }
