@@ -1,6 +1,5 @@
 //! Spans that end inside shards: inner chunks move, as they are stored, to shards of their own.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -59,13 +58,8 @@ pub(super) fn cut(
     let has_elements = |piece: &Piece| piece.length(axis) > 0;
     let last = pieces.iter().rposition(has_elements).unwrap_or(0);
     let stays_regular = pieces.iter().take(last).all(has_edge);
-    // The shards of each number on the axis, by their index in a part of them.
-    let mut stored: BTreeMap<u64, Vec<Vec<u64>>> = BTreeMap::new();
-    for (key, _) in &refill.own {
-        let Some(mut index) = array.layout().chunk_of_key(key) else { continue };
-        let shard = std::mem::take(&mut index[axis]);
-        stored.entry(shard).or_default().push(index);
-    }
+    // A part has one shard on the axis.
+    let stored = refill.own_by_number(array, axis);
     let mut spans = Vec::with_capacity(pieces.len());
     for (number, piece) in pieces.into_iter().enumerate() {
         spans.push(match piece {
@@ -78,8 +72,8 @@ pub(super) fn cut(
                     let cause = RearrangeError::overhang(axis, what, extent, end);
                     return Err(refused(array.prefix(), cause));
                 }
-                let shard = own.chunk_of(range.start).map_or(0, |(shard, _)| shard);
-                let stored = stored.get(&shard).map_or(&[][..], |stored| stored);
+                let stored = own.chunk_of(range.start).and_then(|(shard, _)| stored.get(&shard));
+                let stored = stored.map_or(&[][..], Vec::as_slice);
                 Span::Inserted(part(array, axis, (unit, edge), (range, stored), room)?)
             }
         });

@@ -2,6 +2,7 @@
 //! new chunks. Encoded chunks within them, such as those of shards, move as they are stored; other
 //! elements are encoded anew.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -53,6 +54,24 @@ impl Refill {
         let own = stored(array, axis, &remade)?;
         Ok(Self { remade, own, others: Vec::new() })
     }
+
+    /// The indices of the array's own chunks, [by their number](by_number) on the axis.
+    pub(super) fn own_by_number(&self, array: &Array, axis: usize) -> BTreeMap<u64, Vec<Vec<u64>>> {
+        by_number(self.own.iter().filter_map(|(key, _)| array.layout().chunk_of_key(key)), axis)
+    }
+}
+
+/// Chunks by their number on the axis, which their indices have no more: it becomes 0.
+pub(super) fn by_number(
+    chunks: impl IntoIterator<Item = Vec<u64>>,
+    axis: usize,
+) -> BTreeMap<u64, Vec<Vec<u64>>> {
+    let mut by_number: BTreeMap<u64, Vec<Vec<u64>>> = BTreeMap::new();
+    for mut index in chunks {
+        let number = std::mem::take(&mut index[axis]);
+        by_number.entry(number).or_default().push(index);
+    }
+    by_number
 }
 
 /// Whether a chunk with this number on the axis has some of these elements, which are in order.

@@ -73,7 +73,7 @@ fn joined(plan: &JoinPlan) -> (Arc<MemoryStore>, JoinSummary) {
 }
 
 /// What a plain write of the elements stores.
-fn written(metadata: &ArrayMetadata, values: &[u8]) -> Arc<MemoryStore> {
+pub(crate) fn written(metadata: &ArrayMetadata, values: &[u8]) -> Arc<MemoryStore> {
     let store = Arc::new(MemoryStore::new());
     let array = Array::create(store.clone(), &Prefix::root(), metadata.clone()).expect("creates");
     array.write(Selection::whole(metadata.shape()), values).expect("writes");

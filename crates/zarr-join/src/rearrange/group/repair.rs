@@ -1,6 +1,6 @@
 //! The repair of a group's interrupted rearrangement.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use super::recorded_plan::RecordedPlan;
 use crate::conventions;
 use crate::error::rearrange::refused;
 use crate::rearrange::moved_units::{Part, Targets, move_units};
-use crate::rearrange::refill::{Remade, copy as copy_elements, is_remade};
+use crate::rearrange::refill::{Remade, by_number, copy as copy_elements, is_remade};
 
 /// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if there is
 /// none. It is undone if all arrays were still the old ones, and completed otherwise. To complete
@@ -186,9 +186,8 @@ fn copy_again(array: &Array, share: &RecordedPlan) -> Result<Array, ArrayError> 
     let copied = plan.copy(array, &moves.moves, gone.layout(), &CopyCounter::new(0, &|_| {}))?;
     if let Some(refill) = &plan.refill {
         let there = gone.stored_chunks().map(|chunk| Ok(chunk?.index));
-        let there = there.collect::<Result<Vec<_>, ArrayError>>()?;
-        let own = refill.own.iter().filter_map(|(key, _)| array.layout().chunk_of_key(key));
-        let own: Vec<Vec<u64>> = own.collect();
+        let there = by_number(there.collect::<Result<Vec<_>, ArrayError>>()?, plan.axis);
+        let own = refill.own_by_number(array, plan.axis);
         for remade in &refill.remade {
             remake(array, plan.axis, remade, &gone, [&own, &there])?;
         }
@@ -198,42 +197,40 @@ fn copy_again(array: &Array, share: &RecordedPlan) -> Result<Array, ArrayError> 
 }
 
 /// Puts elements of an array in place of those that its chunks of the other encoding have. Encoded chunks
-/// within them move with what comes after them. `stored`: the chunks of both arrays.
+/// within them move with what comes after them. `own` and `there`: the stored chunks of both arrays, by their
+/// number on the axis.
 fn remake(
     array: &Array,
     axis: usize,
     remade @ Remade { range, at }: &Remade,
     gone: &Array,
-    [own_stored, there]: [&[Vec<u64>]; 2],
+    [own, there]: [&BTreeMap<u64, Vec<Vec<u64>>>; 2],
 ) -> Result<(), ArrayError> {
     let new = &gone.grid().axes()[axis];
-    let number = new.chunk_of(*at).map(|(chunk, _)| chunk);
-    let chunk = number.and_then(|chunk| new.clipped(chunk));
+    let chunk = new.chunk_of(*at).and_then(|(chunk, _)| Some((chunk, new.clipped(chunk)?)));
     let part = |array, range: Range<u64>, at| Part { array, range, at, inner: true };
     let edge = part(array, range.clone(), *at).edge_in(gone, axis);
     let length = range.end - range.start;
     let mut moved = 0;
-    if let (Some(edge), Some(chunk)) = (edge, chunk) {
+    if let (Some(edge), Some((number, chunk))) = (edge, chunk) {
         // The last elements of the array are alone in their inner chunk.
         let whole = if at + length == new.extent() { length } else { length - length % edge };
-        let own = part(array, range.start..range.start + whole, *at);
+        let moved_part = part(array, range.start..range.start + whole, *at);
         let rest = part(gone, at + whole..chunk.end.max(at + whole), at + whole);
-        let parts = [own, rest].into_iter().filter(|part| !part.range.is_empty());
+        let parts = [moved_part, rest].into_iter().filter(|part| !part.range.is_empty());
         let parts: Vec<Part<'_>> = parts.collect();
         if whole > 0 && parts.iter().all(|part| part.edge_in(gone, axis).is_some()) {
             zarr_array::store::reached!("repair of a group: encoded chunks move again");
             let old = &array.grid().axes()[axis];
-            let of = |index: &&Vec<u64>| is_remade(old, index[axis], slice::from_ref(remade));
-            let mut targets: BTreeSet<Vec<u64>> = own_stored.iter().filter(of).cloned().collect();
-            targets = targets
-                .into_iter()
-                .map(|mut index| {
-                    index[axis] = number.unwrap_or(index[axis]);
-                    index
-                })
-                .collect();
-            targets.extend(there.iter().filter(|index| Some(index[axis]) == number).cloned());
-            let targets: Vec<_> = targets.into_iter().collect();
+            let of = |shard: &u64| is_remade(old, *shard, slice::from_ref(remade));
+            let own = own.iter().filter(|(shard, _)| of(shard)).flat_map(|(_, own)| own);
+            let targets: BTreeSet<&Vec<u64>> =
+                own.chain(there.get(&number).into_iter().flatten()).collect();
+            let targets = targets.into_iter().cloned().map(|mut index| {
+                index[axis] = number;
+                index
+            });
+            let targets: Vec<_> = targets.collect();
             move_units(&parts, axis, gone, Targets::Only(&targets), None)?;
             moved = whole;
         }
